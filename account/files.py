@@ -11,7 +11,8 @@ from account.pictures import pictures
 from account.seeds import seeds_page
 from account.stubs import stub, value_stub
 from ptokit.api.cxx.headers import generated_headers
-from ptokit.isa.index import SPELLINGS, spelling_table
+from ptokit.api.kernel.choices import value_tables
+from ptokit.isa.index import TABLES, search_tables
 
 ROOT = Path(__file__).parents[1]
 
@@ -26,7 +27,7 @@ def generated() -> dict[Path, str]:
         **{ROOT / "docs" / name: drawn for name, drawn in pictures().items()},
         **generated_headers(),
         ROOT / "editors" / "vscode" / "syntaxes" / "pto.tmLanguage.json": grammar(),
-        SPELLINGS: json.dumps(spelling_table(), indent=0) + "\n",
+        TABLES: json.dumps(search_tables() | value_tables(), indent=0) + "\n",
     }
 
 

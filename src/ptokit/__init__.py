@@ -176,7 +176,7 @@ else:
     _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
     # what is made of the pages
-    _DERIVED = ("api.intrinsics", "api.kernel.valuenames")
+    _DERIVED = ("api.kernel.valuenames", "api.intrinsics")
 
     def _module(home: str) -> object:
         from importlib import import_module
@@ -191,7 +191,7 @@ else:
     def _home(name: str) -> str:
         """Where a name that is made of the pages lives."""
         found = (home for home in _DERIVED if hasattr(_module(home), name))
-        return next(found, _DERIVED[0])
+        return next(found, _DERIVED[-1])
 
     def _public() -> list[str]:
         derived = (name for home in _DERIVED for name in _module(home).__all__)

@@ -9,15 +9,33 @@ from pathlib import Path
 
 import pytest
 
+from ptokit.api.kernel import choices
 from ptokit.isa import index as pages_index
-from ptokit.isa.index import index, lookup, pages, spelling_table
+from ptokit.isa.index import index, lookup, pages, search_tables, searched, tables
+from ptokit.isa.lang.instr import Instr
+
+ROOT = Path(__file__).parents[2]
+KERNEL = """
+import sys
+sys.path.insert(0, "examples/kernels")
+import numpy as np
+from elementwise import softmax
+softmax(np.ones((3, 64), np.float32), np.ones((3, 64), np.float32))
+"""
+
+
+def imported(code: str) -> set[str]:
+    """The modules that a fresh process has imported after this code."""
+    names = f"{code}\nimport sys\nprint('\\n'.join(sys.modules))"
+    command = [sys.executable, "-c", names]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    return {*done.stdout.split()}
 
 
 def loaded(code: str) -> set[str]:
-    """The files of pages that a fresh process has imported after this code."""
-    names = f"{code}\nimport sys\nprint('\\n'.join(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", names], capture_output=True, text=True, check=True)
-    return {n.rpartition(".")[2] for n in done.stdout.split() if n.startswith("ptokit.isa.pages.")}
+    """The files of pages among them."""
+    pages = (n for n in imported(code) if n.startswith("ptokit.isa.pages."))
+    return {n.rpartition(".")[2] for n in pages}
 
 
 def test_one_instruction_imports_its_file() -> None:
@@ -27,29 +45,48 @@ def test_one_instruction_imports_its_file() -> None:
     assert {"transfers", "matrix", "textract", "allocation"} <= every
 
 
-def test_lookup_gives_what_the_whole_index_has() -> None:
+def test_a_first_call_imports_the_files_of_its_instructions() -> None:
+    assert {"reduction", "broadcast", "transfers"} <= (found := loaded(KERNEL))
+    assert not found & {"matrix", "textract", "quantisation", "pushpop", "sortedrecords"}
+
+
+def test_searches_give_what_the_whole_index_has() -> None:
     lookup.cache_clear()
     assert {name: lookup(name) for name in index()} == index()
+    forms = choices.value_names()
+    assert {name: choices.value_pages(name) for name in forms} == forms
+    plain = {symbol: forms[name] for symbol, name in choices.operations().items()}
+    assert {symbol: choices.operation_pages(symbol) for symbol in plain} == plain
+
+
+@pytest.mark.parametrize("table", ["values", "shapes"])
+def test_a_search_by_a_property_finds_every_page(table: str) -> None:
+    def name_of(page: type[Instr]) -> str:
+        return page.value_name() if table == "values" else page.asm.shape
+
+    for name in dict.fromkeys(map(name_of, pages())):
+        every = [page for page in pages() if name_of(page) == name]
+        assert [page for page in searched(table, name) if name_of(page) == name] == every
 
 
 @pytest.mark.parametrize("fault", ["no file", "another class", "a name less"])
 def test_a_stale_table_lacks_no_page(
     fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = json.loads(json.dumps(spelling_table()))
+    table = json.loads(json.dumps(search_tables()))
     name = pages()[-1].mnemonic()
     if fault == "another class":
         table["classes"]["views.py"] = "Gone"
     table["spellings"] = {n: f for n, f in table["spellings"].items() if n != name}
-    path = tmp_path / "spellings.json"
+    path = tmp_path / "searches.json"
     if fault != "no file":
         path.write_text(json.dumps(table), encoding="utf-8")
-    monkeypatch.setattr(pages_index, "SPELLINGS", path)
-    for known in (lookup, getattr(pages_index, "_files")):  # noqa: B009 - what it remembers
+    monkeypatch.setattr(pages_index, "TABLES", path)
+    for known in (lookup, tables):
         known.cache_clear()
     try:
         assert pages()[-1] in lookup(name)
         assert lookup("no_such_thing") == ()
     finally:
-        for known in (lookup, getattr(pages_index, "_files")):  # noqa: B009
+        for known in (lookup, tables):
             known.cache_clear()

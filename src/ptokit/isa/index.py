@@ -15,7 +15,8 @@ from ptokit.isa.lang.asm import own_names
 from ptokit.isa.lang.instr import PAGES, Instr
 
 PACKAGE = "ptokit.isa.pages"
-SPELLINGS = Path(__file__).with_name("spellings.json")  # `make docs` writes it
+TABLES = Path(__file__).with_name("searches.json")  # `make docs` writes it
+SOURCES = Path(__file__).parents[3] / "pyproject.toml"  # only of a checkout, whose pages may change
 
 
 @cache
@@ -39,31 +40,68 @@ def _imported(folders: Iterable[str], prefix: str) -> Iterator[str]:
         yield from _imported(getattr(module, "__path__", ()), f"{found.name}.")
 
 
-def spelling_table() -> dict[str, object]:
-    """Return the table by which `lookup` finds the file of a mnemonic without imports.
+def search_tables() -> dict[str, dict[str, str]]:
+    """Return the tables by which searches find the files of pages without importing others.
 
-    The table has the files of each spelling, and the classes of each file.
+    The classes of each file; the files of each spelling, name of a value, and shape of text.
     """
-    files = {name: [page.__module__ for page in forms] for name, forms in sorted(index().items())}
-    spellings = {name: list(dict.fromkeys(modules)) for name, modules in files.items()}
-    return {"classes": _classes(), "spellings": spellings}
+    return {
+        "classes": _classes(),
+        "spellings": {name: _files_of(forms) for name, forms in sorted(index().items())},
+        "values": _grouped((page.value_name(), page) for page in pages()),
+        "shapes": _grouped((page.asm.shape, page) for page in pages()),
+    }
+
+
+def _grouped(named: Iterable[tuple[str, type[Instr]]]) -> dict[str, str]:
+    found: dict[str, list[type[Instr]]] = {}
+    for name, page in named:
+        found.setdefault(name, []).append(page)
+    return {name: _files_of(found[name]) for name in sorted(found)}
+
+
+def _files_of(found: Iterable[type[Instr]]) -> str:
+    names = (page.__module__.removeprefix(f"{PACKAGE}.") for page in found)
+    return " ".join(dict.fromkeys(names))
 
 
 def _classes() -> dict[str, str]:
-    """Return the classes in each file of pages: a new class makes the table outdated."""
+    """Return the classes in each file of pages: a new class makes the tables outdated."""
     folder = Path(__file__).parent / "pages"
     texts = {str(p.relative_to(folder)): p.read_text("utf-8") for p in sorted(folder.rglob("*.py"))}
     return {n: " ".join(re.findall(r"^class (\w+)", text, re.M)) for n, text in texts.items()}
 
 
 @cache
-def _files() -> Mapping[str, list[str]]:
-    """Return the modules that spell each name; nothing if the table is outdated."""
+def tables() -> Mapping[str, Mapping[str, str]]:
+    """Return the tables in `TABLES`; nothing if a class is missing in them, or one too many."""
     try:
-        table = json.loads(SPELLINGS.read_text(encoding="utf-8"))
+        found = json.loads(TABLES.read_text(encoding="utf-8"))
     except OSError:
         return {}
-    return table["spellings"] if table["classes"] == _classes() else {}
+    return found if not SOURCES.exists() or found["classes"] == _classes() else {}
+
+
+def searched(table: str, name: str) -> Iterator[type[Instr]]:
+    """Yield the pages in the files that a table has for a name; all pages without tables."""
+    if not tables():
+        yield from pages()
+        return
+    for file in tables()[table].get(name, "").split():
+        module = importlib.import_module(f"{PACKAGE}.{file}")
+        yield from [page for page in PAGES if page.__module__ == module.__name__]
+
+
+@cache
+def _homes() -> Mapping[str, str]:
+    """Return the module of each class in the files of pages."""
+    files = ((n.removesuffix(".py").replace("/", "."), c) for n, c in tables()["classes"].items())
+    return {name: f"{PACKAGE}.{file}" for file, classes in files for name in classes.split()}
+
+
+def page_of_class(name: str) -> type[Instr]:
+    """Return the page whose class has a name that the tables have."""
+    return getattr(importlib.import_module(_homes()[name]), name)
 
 
 def _flat(name: str) -> str:
@@ -92,13 +130,10 @@ def _spellings(page: type[Instr]) -> set[str]:
 def lookup(name: str) -> tuple[type[Instr], ...]:
     """Return the pages that `name` means in any text form; none if unknown.
 
-    Only the files of these pages are imported, unless the table is outdated.
+    Only the files of these pages are imported, unless the tables are outdated.
     """
     flat = _flat(name)
-    files = _files().get(flat, [])
-    for file in files:
-        importlib.import_module(file)
-    found = [p for file in files for p in PAGES if p.__module__ == file and flat in _spellings(p)]
+    found = [page for page in searched("spellings", flat) if flat in _spellings(page)]
     return tuple(found) or index().get(flat, ())
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ptokit.values.host import AnyArray, native
+from ptokit.values.host import AnyArray, is_masked, native
 
 
 def host_array(given: object) -> AnyArray:
@@ -23,7 +23,7 @@ def host_memory(given: Any) -> AnyArray:  # Any: what a user has
     """Return `host_array` in the object's own byte order, for outputs written in place."""
     if type(given) is np.ndarray:
         return given
-    masked = int(np.count_nonzero(getattr(given, "mask", False))) if _is_masked(given) else 0
+    masked = int(np.count_nonzero(getattr(given, "mask", False))) if is_masked(given) else 0
     if masked:
         raise ValueError(f"{masked} of {given.size} elements are masked: pass x.filled(value)")
     only_dlpack = hasattr(given, "__dlpack__") and not hasattr(given, "__array__")
@@ -53,10 +53,6 @@ def shares_bytes(shape: tuple[int, ...], strides: tuple[int, ...], size: int) ->
     for step, count in zip(strides, shape, strict=True):
         places = np.add.outer(places, np.arange(count) * step).reshape(-1)
     return bool((np.diff(np.sort(places)) < size).any())
-
-
-def _is_masked(given: object) -> bool:
-    return isinstance(given, np.ma.MaskedArray)
 
 
 def _torch_memory(given: Any) -> Any:  # Any: a torch tensor; an array

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from numbers import Integral
+from sys import modules
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -105,10 +106,14 @@ def _is_narrow_float(kind: np.dtype[np.generic]) -> bool:
     return kind.kind == "V" and kind.type is not np.void and np.can_cast(kind, np.float32)
 
 
+def is_masked(given: object) -> bool:
+    """Return whether `given` is a masked array: there is none before `numpy.ma` is imported."""
+    return "numpy.ma" in modules and isinstance(given, np.ma.MaskedArray)
+
+
 def is_scalar(given: object) -> bool:
     """Return whether `given` is a real number of any library, but no text or date."""
-    masked = isinstance(given, np.ma.MaskedArray)
-    if masked or not hasattr(given, "__float__") or getattr(given, "shape", None) != ():
+    if is_masked(given) or not hasattr(given, "__float__") or getattr(given, "shape", None) != ():
         return False
     kind: Any = getattr(given, "dtype", None)  # Any: of any library
     numeric = getattr(kind, "kind", "f") in "biuf"

@@ -19,7 +19,7 @@ from ptokit.api.hostarrays import ConvTile, Tensor, Tile
 from ptokit.api.kernel.runtimenumbers import is_number
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Const, Expr, Field, SameStorage
 from ptokit.isa.formula.rules import doubtful
-from ptokit.isa.index import pages
+from ptokit.isa.index import page_of_class, pages, tables
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Instr, Like, Operand, Role
 from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS, Target
@@ -73,10 +73,36 @@ def _length(page: type[Instr]) -> int:
 
 
 @cache
+def operations() -> dict[str, str]:
+    """Return the value form of each Python operator: the plainest one."""
+    found: dict[str, str] = {}
+    named = sorted(value_names().items(), key=lambda form: _length(form[1][0]))
+    for name, several in named:
+        if several[0].operation():
+            found.setdefault(several[0].operation(), name)
+    return found
+
+
+def value_tables() -> dict[str, dict[str, str]]:
+    """Return the classes of each value form and the form of each operator, for searches."""
+    named = {n: " ".join(p.__name__ for p in several) for n, several in value_names().items()}
+    return {"forms": named, "operators": operations()}
+
+
+def value_pages(name: str) -> tuple[type[Instr], ...]:
+    """Return the candidate pages of a value form, the first one first; none if there is no such.
+
+    Only the files of these pages are imported, unless the tables are outdated.
+    """
+    if not tables():
+        return value_names().get(name, ())
+    return tuple(map(page_of_class, tables()["forms"].get(name, "").split()))
+
+
+@cache
 def operation_pages(symbol: str) -> tuple[type[Instr], ...]:
     """Return the candidate pages of a Python operator."""
-    named = (several for several in value_names().values() if several[0].operation() == symbol)
-    return min(named, key=lambda several: _length(several[0]), default=())  # the plain form
+    return value_pages((tables().get("operators") or operations()).get(symbol, ""))
 
 
 def output(page: type[Instr]) -> Operand | None:

@@ -6,7 +6,7 @@ from functools import cache
 
 from ptokit.api.eager import signature
 from ptokit.api.kernel.callplaces import refused
-from ptokit.isa.index import pages
+from ptokit.isa.index import searched
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import Kind, ScalarType
 
@@ -16,14 +16,15 @@ def page_called(
     verb: str, *, executes: bool = True, writes: Kind | None = None
 ) -> type[Instr] | None:
     """Return the page with this verb: its first form, or the form with such a destination."""
-    found = (p for p in pages() if p.executes == executes and p.value_name() == verb)
+    every = searched("values", verb)
+    found = (p for p in every if p.executes == executes and p.value_name() == verb)
     return next((p for p in found if writes in (None, p.operands[0].kind)), None)
 
 
 @cache
 def shaped(shape: str, *kinds: ScalarType, symbol: str = "") -> type[Instr]:
     """Return the page whose text has this form and that accepts such numbers."""
-    for page in pages():
+    for page in searched("shapes", shape):
         fits = page.asm.shape == shape and symbol in ("", page.symbol)
         if fits and all(o.accepts(k) for o, k in zip(page.ins(), kinds, strict=False)):
             return page

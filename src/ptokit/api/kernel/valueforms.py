@@ -33,12 +33,14 @@ from ptokit.api.kernel.choices import (
     sources,
     takes,
     value_names,
+    value_pages,
     windowed,
 )
 from ptokit.api.kernel.pagesearch import page_called
 from ptokit.api.kernel.recorded import RecordedTile
 from ptokit.api.kernel.recorder import Given, Recorder
 from ptokit.api.kernel.runtimenumbers import Number, extreme, is_number
+from ptokit.isa.index import tables
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS, Target
@@ -308,8 +310,8 @@ def perform(page: type[Instr], given: Mapping[str, object], names: tuple[str, ..
 @cache
 def value_form(name: str) -> ValueForm | None:
     """Return the value form of that name; None if no page has the name."""
-    found = value_names().get(name)
-    return None if found is None else ValueForm(name, found)
+    found = value_pages(name)
+    return ValueForm(name, found) if found else None
 
 
 @cache
@@ -393,7 +395,7 @@ def _new_view(_: Tile, kind: TileType, valid: tuple[Number, Number]) -> Tile:
 def listed() -> list[str]:
     """Return the names of all value forms that are functions of ptokit."""
     methods = {"to", "cast", "accumulate", "full", "matmul", "load", "reshape"}
-    return [name for name in value_names() if name not in methods]
+    return [name for name in tables().get("forms") or value_names() if name not in methods]
 
 
 __all__ = ["ValueForm", "cast", "listed", "moved", "new_tile", "operate", "reshaped", "value_form"]

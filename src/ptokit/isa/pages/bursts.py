@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from ptokit.diagnostics.diagnostic import error
-from ptokit.isa.index import pages
+from ptokit.isa.index import searched
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
@@ -35,7 +35,7 @@ def fill_page() -> type[Instr]:
 @cache
 def _page(verb: str, dst: Kind) -> type[Instr]:
     """Return the first page of a value form whose dst is of a kind."""
-    for page in pages():
+    for page in searched("values", verb):
         if page.value_name() == verb and page.operands[0].kind is dst:
             return page
     raise error("unknown-op", f"no page has the value form {verb}")

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from functools import cache
 
-from ptokit.isa.index import SPELLINGS
+from ptokit.isa.index import TABLES
 from ptokit.isa.lang.instr import Instr
 from ptokit.tools.manual.instruction import heading, sections
 
@@ -80,7 +80,7 @@ CHAPTERS = {
 @cache
 def summaries() -> Mapping[str, str]:
     """Return the Chinese summary of each page, by the name of its class."""
-    file = SPELLINGS.with_name("summaries_zh.json")
+    file = TABLES.with_name("summaries_zh.json")
     return json.loads(file.read_text(encoding="utf-8"))
 
 
