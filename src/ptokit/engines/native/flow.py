@@ -14,9 +14,10 @@ from ptokit.engines.native.plan import LEFT, TICK, Purpose
 from ptokit.ir.module import AnyOp, Block, Op
 from ptokit.isa.model.types import ScalarType, Type
 from ptokit.machine.arguments import Env
-from ptokit.machine.record.code import EXTREMES, Coded, Int, NotNative, Num, Truth, coded, text
+from ptokit.machine.record.code import Coded, Int, NotNative, Num, Truth, coded, text
 from ptokit.machine.record.definite import Proven
 from ptokit.machine.record.handles import mapped, numbers
+from ptokit.machine.record.intervals import EXTREMES
 
 
 @dataclass

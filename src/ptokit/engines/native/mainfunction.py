@@ -25,11 +25,9 @@ from ptokit.machine.execute import LOG, LOG_WORDS, QUEUE_WORDS, QUEUES, Core
 from ptokit.machine.executionlog import LogPoint
 from ptokit.machine.memory import NO_MEMORY, Memory
 from ptokit.machine.record.code import (
-    EXTREMES,
     Code,
     Condition,
     Int,
-    Limits,
     NotNative,
     Num,
     Truth,
@@ -38,6 +36,7 @@ from ptokit.machine.record.code import (
 from ptokit.machine.record.definite import Initial
 from ptokit.machine.record.expressions import Recording
 from ptokit.machine.record.handles import FrameSlot, MemoryNumber, mapped
+from ptokit.machine.record.intervals import EXTREMES, Limits
 from ptokit.machine.record.trace import FRAME, NOWHERE, Space, TracedTile, TracedView, space_of
 from ptokit.machine.state import FLAG_MEMORY
 from ptokit.machine.tile import Pointer, Tile

@@ -16,19 +16,19 @@ from math import gcd
 from typing import Any, TypeAlias
 
 from ptokit.machine.evaluation import NumpyArray, scalar
+from ptokit.machine.record import intervals
+from ptokit.machine.record.intervals import EXTREMES, Limits
 from ptokit.values.dtypes import DType
 from ptokit.values.layouts import known
 from ptokit.values.scalars import quotient, wrapped
 
 Num: TypeAlias = "int | Int"
-Limits: TypeAlias = tuple[int, int]
 Condition: TypeAlias = "bool | Truth"
 
 
 NAMES = re.compile(r"%\w+")
 DISTINCT = ("add", "sub", "mul")  # other operations may give several blocks the same number
 FEW = 1 << 48  # it has 2^16 multiples modulo 2^64, as many as a launch may have blocks
-EXTREMES: Limits = (-(1 << 63), (1 << 63) - 1)  # of 64 bits
 ALWAYS_OVERFLOWS = ("mul", str(EXTREMES[1]), "2")  # stands for a constant beyond 64 bits
 
 
@@ -160,14 +160,10 @@ class Iterations:
     step: int
 
 
-def _in_64_bits(number: int) -> bool:
-    return EXTREMES[0] <= number <= EXTREMES[1]
-
-
 def text(number: Num) -> str:
     """Return a number as an operand, modulo 2**64."""
     if isinstance(number, int):
-        return str(number if _in_64_bits(number) else wrapped(number, 64))
+        return str(number if intervals.in_64_bits(number) else wrapped(number, 64))
     return number.text
 
 
@@ -176,8 +172,11 @@ class Truth:
 
     def __init__(self, code: Code, text: str) -> None:
         self.code, self.text = code, text
+        self.constant = {"true": True, "false": False}.get(text)  # as limits decide it
 
     def __bool__(self) -> bool:
+        if self.constant is not None:
+            return self.constant
         self.code.asked += 1
         if self.code.asked > len(self.code.answers):
             raise Undecided(self)
@@ -201,7 +200,9 @@ class Truth:
     def _with(self, word: str, other: str) -> Truth:
         return Truth(self.code, self.code.let(f"{word} i1 {self.text}, {other}"))
 
-    def number(self) -> Int:
+    def number(self) -> Num:
+        if self.constant is not None:
+            return int(self.constant)
         return Int(self.code, self.code.let(f"zext i1 {self.text} to i64"), upper=1, limits=(0, 1))
 
 
@@ -262,16 +263,9 @@ class Int:
 
     def _exactly(self, word: str, a: Num, b: Num, multiple: int) -> Int:
         """Return a sum, a difference or a product, and note a possible overflow."""
-        (a_low, a_high), (b_low, b_high) = _limits(a), _limits(b)
-        if word == "add":
-            low, high = a_low + b_low, a_high + b_high
-        elif word == "sub":
-            low, high = a_low - b_high, a_high - b_low
-        else:
-            ends = a_low * b_low, a_low * b_high, a_high * b_low, a_high * b_high
-            low, high = min(ends), max(ends)
+        low, high = intervals.exactly(word, _limits(a), _limits(b))
         fits = EXTREMES[0] <= low and high <= EXTREMES[1]
-        if any(isinstance(n, int) and not _in_64_bits(n) for n in (a, b)):
+        if any(isinstance(n, int) and not intervals.in_64_bits(n) for n in (a, b)):
             self.code.unproven[ALWAYS_OVERFLOWS] = None
         elif not fits:
             self.code.unproven[word, text(a), text(b)] = None
@@ -372,13 +366,10 @@ class Int:
     def _compare(self, word: str, other: object) -> Truth:
         if not isinstance(other, int | Int):
             raise NotNative("a number compared with something else")
-        if isinstance(other, int) and not _in_64_bits(other):
-            holds = word == "ne" or word[1] == "gl"[other > 0]  # sgt, sge or slt, sle
-            return Truth(self.code, str(holds).lower())
-        if self.proven and isinstance(other, int):
-            low, high = self.limits
-            if (word == "sge" and low >= other) or (word == "sle" and high <= other):
-                return Truth(self.code, "true")
+        ends = (_limits(n) if getattr(n, "proven", True) else EXTREMES for n in (self, other))
+        answer = intervals.decided(word, *ends)
+        if answer is not None:
+            return Truth(self.code, str(answer).lower())
         return Truth(self.code, self.code.let(f"icmp {word} i64 {self.text}, {text(other)}"))
 
     def __lt__(self, other: Num) -> Truth:
@@ -413,24 +404,31 @@ class Int:
 
     __rand__, __ror__ = __and__, __or__
 
-    def _pick(self, condition: Truth, yes: Num, no: Num, upper: int | None = None) -> Int:
+    def _pick(
+        self,
+        condition: Truth,
+        yes: Num,
+        no: Num,
+        upper: int | None = None,
+        limits: Limits | None = None,
+    ) -> Num:
+        if condition.constant is not None:
+            return yes if condition.constant else no
         chosen = f"select i1 {condition.text}, i64 {text(yes)}, i64 {text(no)}"
         multiple = gcd(_multiple(yes), _multiple(no))
-        limits = min(_limits(yes)[0], _limits(no)[0]), max(_limits(yes)[1], _limits(no)[1])
+        limits = limits or intervals.around(_limits(yes), _limits(no))
         return Int(self.code, self.code.let(chosen), multiple, upper, limits)
 
-    def least(self, other: Num) -> Int:
+    def least(self, other: Num) -> Num:
         bounds = [b for b in (self.upper, _upper(other)) if b is not None]
-        found = self._pick(self < other, self, other, min(bounds, default=None))
-        found.limits = found.limits[0], min(self.limits[1], _limits(other)[1])
-        return found
+        limits = intervals.pairwise(min, self.limits, _limits(other))
+        return self._pick(self < other, self, other, min(bounds, default=None), limits)
 
-    def most(self, other: Num) -> Int:
+    def most(self, other: Num) -> Num:
         bounds = (self.upper, _upper(other))
         upper = None if None in bounds else max(b for b in bounds if b is not None)
-        found = self._pick(self > other, self, other, upper)
-        found.limits = max(self.limits[0], _limits(other)[0]), found.limits[1]
-        return found
+        limits = intervals.pairwise(max, self.limits, _limits(other))
+        return self._pick(self > other, self, other, upper, limits)
 
     def quotient_of(self, a: Num, b: Num) -> Num:
         """Divide toward zero. Division by 0 gives an unspecified number; overflow wraps."""
@@ -452,7 +450,7 @@ class Int:
             raise ZeroDivisionError
         return self._make(word, a, b)
 
-    def choice(self, yes: Any, no: Any, dtype: DType | None = None) -> Int | Coded:  # Any: numbers
+    def choice(self, yes: Any, no: Any, dtype: DType | None = None) -> Num | Coded:  # Any: numbers
         """Select one of two numbers; for floats by their codes."""
         test = self._compare("ne", 0)
         if dtype is None or not dtype.is_float:
