@@ -342,14 +342,17 @@ class Job:
     def settled(self) -> tuple[Compiler, str]:
         """Compile repeatedly, tracking more memories, until every read is safe."""
         tracked = set(self.marked) | (self._unproven() if self.queued else set[str]())
+        refused = set[str]()
         for _ in range(MOST_TRIES):
-            compiler = self._compiler(tracked)
+            compiler = self._compiler(tracked, refused)
             env = {value: self._argument(compiler, value) for value in self.real}
             self.generate(compiler, env)
             text = compiler.text(env.get(v) for v in self.shown)
-            if compiler.initial.unproven <= tracked:
+            found = compiler.initial
+            if found.unproven <= tracked and found.refused <= refused:
                 return compiler, text
-            tracked |= compiler.initial.unproven
+            tracked |= found.unproven
+            refused |= found.refused
         raise NotNative("what is read was not settled")
 
     def _unproven(self) -> set[str]:
@@ -361,7 +364,7 @@ class Job:
                 found.add(f"%{value.name}")
         return found
 
-    def _compiler(self, tracked: set[str]) -> Compiler:
+    def _compiler(self, tracked: set[str], refused: set[str]) -> Compiler:
         from ptokit.engines.native.generator import Compiler
         from ptokit.engines.native.issuequeues import QueueingCompiler
 
@@ -395,7 +398,7 @@ class Job:
                 if isinstance(kind, TileType):
                     yield SPACES[kind.loc], address, kind.nbytes
 
-        initial = Initial(start, fresh, spoils)
+        initial = Initial(start, fresh, spoils, refused)
         made = QueueingCompiler if self.queued else Compiler
         compiler = made(host, core, self.known, self.planned, initial, set(tracked))
         if isinstance(compiler, QueueingCompiler) and self.rings is not None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Any
 
+from ptokit.engines.native.firstiteration import FirstIteration
 from ptokit.engines.native.mainfunction import MainFunction
 from ptokit.engines.native.plan import LEFT, TICK, Purpose
 from ptokit.ir.module import AnyOp, Block, Op
@@ -39,6 +40,9 @@ class CompiledFlow:
         pairs = zip((lower, *carried), types, strict=True)
         counter, *held = (Carried(main, value, kind) for value, kind in pairs)
         body, again, done = (code.name(n) for n in ("body", "again", "done"))
+        first = None
+        if isinstance(lower, int):
+            first = FirstIteration(main.facts, region.block, lower, code.names)
         initial.enter_loop(region.block)
         code.branch(counter.now() < upper, body, done)
         code.start(body)
@@ -51,7 +55,7 @@ class CompiledFlow:
                 last = max(lower, upper - 1 - (upper - 1 - lower) % step)
             index = Int(code, index.text, gcd(lower, step), limits=(lower, last))
         arguments = (index, *[one.now() for one in held])
-        with iteration(main, self.op, region.block, arguments):
+        with main.repeating(first), iteration(main, self.op, region.block, arguments):
             passed = region(*arguments)
         for one, value in zip(held, passed, strict=True):
             one.put(value)
@@ -76,12 +80,13 @@ class CompiledFlow:
         initial.enter_loop(before.block, after.block)
         code.jump(head)
         code.start(head)
-        condition, *passed = before(*(one.now() for one in held))
+        with main.repeating(None):
+            condition, *passed = before(*(one.now() for one in held))
         checked = initial.copy()
         test: Any = condition != 0  # Any: a Truth or a bool
         code.branch(test if isinstance(test, Truth) else str(test).lower(), body, done)
         code.start(body)
-        with iteration(main, self.op, after.block, tuple(passed)):
+        with main.repeating(None), iteration(main, self.op, after.block, tuple(passed)):
             again = after(*passed)
         for one, value in zip(held, again, strict=True):
             one.put(value)
@@ -96,17 +101,20 @@ class CompiledFlow:
         if isinstance(condition, int):
             chosen = regions[0] if condition else regions[1] if len(regions) > 1 else None
             return chosen() if chosen else ()
-        code, initial = self.main.code, self.main.initial
+        main, code, initial = self.main, self.main.code, self.main.initial
         yes, no, after = (code.name(n) for n in ("yes", "no", "after"))
         test = condition != 0
         assert isinstance(test, Truth)
         code.branch(test, yes, no)
+        _, asked = next(self.op.values())
         held: list[Carried] | None = None
-        before = initial.copy()
+        before, losses = initial.copy(), initial.losses()
         ends: list[Proven] = []
         for label, region in zip((yes, no), (*regions, None)[:2], strict=True):
             code.start(label)
             initial.restore(before)
+            if ends and main.opening is not None and main.opening.takes(asked):
+                initial.assume_earlier(ends[0], losses, main.opening.fixed)
             values = region() if region else ()
             if held is None:
                 kinds = (result.type for result in self.op.results)

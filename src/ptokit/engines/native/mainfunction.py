@@ -13,6 +13,7 @@ from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.placement import Planned
 from ptokit.engines.native.coroutines import suspend
+from ptokit.engines.native.firstiteration import FirstIteration
 from ptokit.engines.native.localregisters import REGISTERS, LocalRegisters, moved
 from ptokit.engines.native.plan import CELL, FIRST_SLOT, LEAST, WAITING, Purpose, Request
 from ptokit.ir.module import AnyOp, Block, Op, Value
@@ -71,6 +72,7 @@ class MainFunction:
     variables: list[str] = field(default_factory=list[str])  # allocas at the start of the function
     loaded: set[int] = field(default_factory=set[int])  # fields of the table, see `memory`
     recording: Recording = field(default_factory=Recording)
+    opening: FirstIteration | None = None  # of the innermost loop, if its counter is known
     inside: tuple[tuple[Block, tuple[object, ...]], ...] = ()
     ahead: int = 0  # counted instructions that are still to come
     kept: dict[str, int] = field(default_factory=dict[str, int])  # numbers in slots
@@ -256,6 +258,15 @@ class MainFunction:
         finally:
             self.inside = before
 
+    @contextmanager
+    def repeating(self, first: FirstIteration | None) -> Generator[None]:
+        """Compile the code inside as the body of a loop."""
+        before, self.opening = self.opening, first
+        try:
+            yield
+        finally:
+            self.opening = before
+
     def now(self, value: Any) -> Any:  # Any: a handle or a number
         """Return the current value: the address of a tile that became a view is a variable."""
         if isinstance(value, TracedView) and value.since is not None:
@@ -290,9 +301,11 @@ class MainFunction:
             self.store(place, number)
             self.extents[place] = number
 
-    def _extent(self, place: str, most: int) -> Int:
+    def _extent(self, place: str, most: int) -> Any:  # Any: a Num; the declared types say int
         """Return a valid extent of a resized tile, which a rule bounds by `most`."""
         number = self.extents.get(place)
+        if isinstance(number, int):
+            return number
         found = self.load(place) if number is None else Int(self.code, text(number))
         found.upper, found.limits = most, (0, most)
         found.multiple = getattr(number, "multiple", 1)

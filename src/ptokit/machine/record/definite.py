@@ -8,8 +8,8 @@ their shadow. A window whose extents are known at run time only is proven by nam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -70,6 +70,36 @@ class Proven:
     windows: dict[NamedWindow, range | None]
 
 
+class Loss(NamedTuple):
+    """Elements that may have become undefined: some bytes of a memory; None: any of them."""
+
+    memory: str
+    bytes: range | None
+    window: NamedWindow | None = None
+
+    def meets(self, window: NamedWindow, bytes: range | None) -> bool:
+        """Return whether a proven window, of these bytes, may have some of the elements."""
+        if window.memory != self.memory or (self.window is not None and window.apart(self.window)):
+            return False
+        if bytes is None or self.bytes is None:
+            return True
+        return bytes.start < self.bytes.stop and self.bytes.start < bytes.stop
+
+
+@dataclass
+class OpenLoop:
+    """A loop whose body is compiled: the facts before it and those in its first iteration.
+
+    `lost` is what its iterations make undefined, in the order of the text. `assumed` are facts that
+    a later iteration takes over from the one before.
+    """
+
+    before: Proven
+    first: Proven
+    lost: list[Loss] = field(default_factory=list[Loss])
+    assumed: list[Proven] = field(default_factory=list[Proven])
+
+
 class Initial:
     """The shadows by memory name; `unproven` are the memories that must be tracked."""
 
@@ -78,18 +108,19 @@ class Initial:
         start: Callable[[str], Codes | None],
         fresh: Callable[[Op], tuple[TileType | ConvTileType, object] | None],
         spoils: Callable[[Op], Iterable[Place]],
+        refused: Collection[str] = (),
     ) -> None:
-        """Store the callbacks of the compiler.
+        """Store the callbacks of the compiler, and the memories of which nothing may be assumed.
 
         `fresh` gives the type and address of a tile that an op makes, `spoils` the places that an
         op makes undefined.
         """
-        self.start, self.fresh, self.spoils = start, fresh, spoils
+        self.start, self.fresh, self.spoils, self.refused = start, fresh, spoils, {*refused}
         self.shadows: Shadows = {}
         self.windows: dict[NamedWindow, range | None] = {}  # with their bytes, if known
         self.unproven: set[str] = set()
         self.fallen: set[str] = set()  # memories that become undefined in loops: no proof holds
-        self.entered: list[tuple[Proven, Proven]] = []
+        self.entered: list[OpenLoop] = []
 
     def _shadow(self, name: str) -> Codes | None:
         """Return the shadow of a memory; None: all of it is defined."""
@@ -168,15 +199,10 @@ class Initial:
         self, name: str, bytes: range | None, lost: NamedWindow | None = None
     ) -> None:
         """Drop proofs of windows of a memory that may have some of these bytes."""
-
-        def meets(window: NamedWindow, other: range | None) -> bool:
-            if window.memory != name or (lost is not None and window.apart(lost)):
-                return False
-            if bytes is None or other is None:
-                return True
-            return bytes.start < other.stop and other.start < bytes.stop
-
-        self.windows = {w: some for w, some in self.windows.items() if not meets(w, some)}
+        loss = Loss(name, bytes, lost)
+        for loop in self.entered:
+            loop.lost.append(loss)
+        self.windows = {w: some for w, some in self.windows.items() if not loss.meets(w, some)}
 
     def read(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> bool:
         """Return whether a window is defined, and with it every possible place of the window."""
@@ -241,7 +267,8 @@ class Initial:
 
     def enter_loop(self, *blocks: Block) -> None:
         """Enter a loop: keep the facts, except for tiles that each iteration makes anew."""
-        before = self.copy()
+        loop = OpenLoop(self.copy(), self.copy())
+        self.entered.append(loop)
         for op in (op for block in blocks for op in block.walk()):
             made = self.fresh(op) if isinstance(op, Op) and ALLOCATES in op.page.traits else None
             if made is not None:
@@ -249,23 +276,57 @@ class Initial:
                 self.forget(SPACES[kind.loc], address, kind.nbytes)
             for place in self.spoils(op) if isinstance(op, Op) else ():
                 self.forget(*place)
-        self.entered.append((before, self.copy()))
+        loop.first = self.copy()
+
+    def losses(self) -> int:
+        """Return how often the innermost loop has made something undefined so far."""
+        return len(self.entered[-1].lost) if self.entered else 0
+
+    def assume_earlier(
+        self, end: Proven, losses: int, fixed: Callable[[NamedWindow], bool]
+    ) -> None:
+        """Assume in a branch that the first iteration does not take what the other branch proved.
+
+        `end` has the facts behind the other branch. If an iteration ends with what is assumed, the
+        next one starts with it and keeps it up to this branch: all but the first `losses` come
+        later. If not, `leave_loop` adds the memory to `refused`, and no proof counts. `fixed`: the
+        numbers in a window are the same in each iteration.
+        """
+        loop = self.entered[-1]
+        lost = loop.lost[:losses]
+        windows = {
+            w: some
+            for w, some in end.windows.items()
+            if w.memory not in self.refused and fixed(w) and not any(x.meets(w, some) for x in lost)
+        }
+        shadows: Shadows = {}
+        for name, shadow in end.shadows.items():
+            mine = None if name in self.refused else self._shadow(name)
+            if mine is None:
+                continue
+            shadows[name] = more = shadow & ~mine
+            for _, some, _ in (loss for loss in lost if loss.memory == name):
+                more[slice(None) if some is None else slice(some.start, some.stop)] = 0
+            mine |= more
+        self.windows |= windows
+        loop.assumed.append(Proven(shadows, windows))
 
     def leave_loop(self, *, runs: bool) -> None:
         """Leave a loop; unless it `runs` for certain, meet the facts before and after."""
-        before, first = self.entered.pop()
-        self._fall(first)
-        if not runs:
-            self.meet(before, self.copy())
-
-    def _fall(self, first: Proven) -> None:
-        """Note memories of which an iteration leaves less defined than it found."""
-        less = {w.memory for w in first.windows if w not in self.windows}
-        for name, shadow in first.shadows.items():
-            if (shadow & ~self.shadows[name]).any():
-                less.add(name)
+        loop = self.entered.pop()
+        for assumed in loop.assumed:
+            self.refused |= self._less(assumed)
+        less = self._less(loop.first)
         self.fallen |= less
         self.unproven |= less
+        if not runs:
+            self.meet(loop.before, self.copy())
+
+    def _less(self, expected: Proven) -> set[str]:
+        """Return the memories of which an iteration leaves less than what the next one expects."""
+        less = {w.memory for w in expected.windows if w not in self.windows}
+        shadows = expected.shadows.items()
+        return less | {name for name, shadow in shadows if (shadow & ~self.shadows[name]).any()}
 
     def copy(self) -> Proven:
         shadows = {name: shadow.copy() for name, shadow in self.shadows.items()}
