@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ptokit.engines.kernels.matmul import PADDING, kernel
+from ptokit.engines.kernels.matmul import PANEL, kernel
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 
@@ -47,9 +47,9 @@ MACHINES = {
 }
 SIZES = [(1, 1, 1), (8, 32, 3), (9, 33, 2), (7, 48, 5), (33, 17, 65), (16, 16, 16), (2, 100, 1)]
 WRAPPER = """
-define void @run(ptr %a, ptr %b, ptr %c, i64 %m, i64 %n, i64 %k, i64 %lda, i64 %ldb, i64 %ldc) {{
+define void @run(ptr %a, ptr %b, ptr %c, i64 %m, i64 %n, i64 %k, i64 %lda, i64 %pb, i64 %pc) {{
   call void @product(ptr %a, ptr %b, ptr %c,
-      i64 %m, i64 %n, i64 %k, i64 %lda, i64 %ldb, i64 %ldc, i1 {onto})
+      i64 %m, i64 %n, i64 %k, i64 %lda, i64 %pb, i64 %pc, i1 {onto})
   ret void
 }}
 """
@@ -91,6 +91,14 @@ def aligned(values: Values) -> Values:
     return copy
 
 
+def put(panels: Values, matrix: Values) -> None:
+    """Write a matrix into panels."""
+    rows, cols = matrix.shape
+    for col in range(0, cols, PANEL):
+        part = matrix[:, col : col + PANEL]
+        panels[col // PANEL, :rows, : part.shape[1]] = part
+
+
 def product(machine: Machine, a: Values, b: Values, start: Values | None = None) -> Values:
     """A x B, on top of `start`, by the kernel.
 
@@ -99,24 +107,24 @@ def product(machine: Machine, a: Values, b: Values, start: Values | None = None)
     kind = {"i": "i32", "f": f"f{a.itemsize * 8}"}[a.dtype.kind]
     sums = np.int32 if kind == "i32" else np.float32
     (m, k), n = a.shape, b.shape[1]
-    noise = np.random.default_rng(1).integers(0, 1 << 32, (k + m + 2, n + 64), np.uint32)
-    lda, ldb = k + 3, -(-n // PADDING) * PADDING + 16
-    left, right = (
-        aligned(x.astype(f"u{a.itemsize}").view(a.dtype))
-        for x in (noise[:m, :1].repeat(lda, 1), noise[:k, :ldb])
-    )
-    out = aligned(noise[: m + 2, :ldb].view(sums))
+    panels = -(-n // PANEL)
+    noise = np.random.default_rng(1).integers(0, 1 << 32, (panels + 1, k + m + 2, PANEL), np.uint32)
+    lda = k + 3
+    left = aligned(noise[0, :m, :1].repeat(lda, 1).astype(f"u{a.itemsize}").view(a.dtype))
+    right = aligned(noise[:, : k + 2].astype(f"u{b.itemsize}").view(b.dtype))
+    out = aligned(noise[:, : m + 2].view(sums))
     around = out.copy()
-    left[:, :k], right[:, :n] = a, b
+    left[:, :k] = a
+    put(right, b)
     if start is not None:
-        out[:m, :n] = start
+        put(out, start)
     places = (each.ctypes.data for each in (left, right, out))
     few = m if m < 4 else 0
-    compiled(machine, kind, start is not None, few)(*places, m, n, k, lda, ldb, ldb)
-    padded = -(-n // PADDING) * PADDING
-    assert np.array_equal(out[m:].view(np.uint32), around[m:].view(np.uint32))
-    assert np.array_equal(out[:, padded:].view(np.uint32), around[:, padded:].view(np.uint32))
-    return out[:m, :n]
+    steps = lda, right[0].size, out[0].size
+    compiled(machine, kind, start is not None, few)(*places, m, n, k, *steps)
+    assert np.array_equal(out[:, m:].view(np.uint32), around[:, m:].view(np.uint32))
+    assert np.array_equal(out[panels:].view(np.uint32), around[panels:].view(np.uint32))
+    return np.hstack([*out[:, :m]])[:, :n].copy()
 
 
 def fused(a: Values, b: Values, c: Values) -> Values:

@@ -44,12 +44,20 @@ class Scratch:
     def __init__(self) -> None:
         self.size = 0
 
-    def room(self, rows: Num, cols: Num, dtype: DType, line: int = 1) -> Elements:
-        """Allocate a row-major matrix whose rows are padded to a multiple of `line` elements."""
+    def room(
+        self, rows: Num, cols: Num, dtype: DType, line: int = 1, *, panels: bool = False
+    ) -> Elements:
+        """Allocate a row-major matrix whose rows are padded to a multiple of `line` elements.
+
+        `panels`: each `line` columns are a matrix of their own.
+        """
         height, width = bound(rows), -(-bound(cols) // line) * line
         address = self.size
         self.size += -(-(height * width + 64) * dtype.size // 64) * 64
         where = IndexMap(Axis(((height, width),)), Axis(((width, 1),)))
+        if panels:
+            across = (width // line, height * line), (line, 1)
+            where = IndexMap(Axis(((height, line),)), Axis(across))
         return Elements(self, address, dtype, where)  # type: ignore[arg-type]  # a Scratch stands for a memory
 
 

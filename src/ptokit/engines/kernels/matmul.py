@@ -1,14 +1,15 @@
 """The matrix product as LLVM IR; a block of sums stays in registers over the whole depth.
 
-All three matrices are row-major: element (row, col) is at row * ld + col of its scratch.
+B and C lie in panels of 16 columns: each panel is row-major, and the next one starts `pb` or `pc`
+elements later. So a block of sums reads B from start to end, and an accumulator tile may be C.
 
-- A is m x k; only its elements are read.
-- B is k x n, its rows padded to a multiple of 16 columns; the padding is read, with any value.
+- A is m x k and row-major, with `lda` elements from row to row; only its elements are read.
+- B is k x n, padded to a multiple of 16 columns; the padding is read, with any value.
 - C is m x n, padded likewise; garbage is written to the padding.
 
-B and C start at a multiple of 64 bytes. ldb and ldc are multiples of 16. Sizes are at least 1. Each
-sum starts at +0, or at the value in C if `onto` is true, and takes one fused multiply-add per step
-of the depth in ascending order. For f64 factors, product and sum are rounded to f64, then to f32.
+B starts at a multiple of 64 bytes. Sizes are at least 1. Each sum starts at +0, or at the value in
+C if `onto` is true, and takes one fused multiply-add per step of the depth in ascending order. For
+f64 factors, product and sum are rounded to f64, then to f32.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from functools import cache
 from ptokit.engines.kernels.lanes import Lanes
 from ptokit.machine.record.code import Code, Int, Num, text
 
-PADDING = 16  # columns
+PANEL = 16  # columns
 PARAMETERS = """ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %m, i64 %n, i64 %k,
-    i64 %lda, i64 %ldb, i64 %ldc, i1 %onto"""
+    i64 %lda, i64 %pb, i64 %pc, i1 %onto"""
 
 
 @dataclass(frozen=True)
 class RegisterBlock:
     """A block of `rows` x `vectors` sums in registers, each with some lanes of `kind`.
 
-    `factor` is the type of the multiplied elements.
+    Its vectors are whole panels. `factor` is the type of the multiplied elements.
     """
 
     code: Code
@@ -54,15 +55,17 @@ class RegisterBlock:
             last = Int(code, "%m") - 1
             rows = [Int(code, text(row + number)).least(last) for number in range(self.rows)]
             left = [self._at(self.factor, "%a", each * Int(code, "%lda")) for each in rows]
-            starts = [self._at(self.kind, "%c", each * Int(code, "%ldc") + col) for each in rows]
-            places = [place for start in starts for place in self._vectors(self.kind, start)]
-            align = f"align {self.lanes.count * 4}"
-            begin = self._begin([f"load {kinds}, ptr {place}, {align}" for place in places])
-            for place, value in zip(
-                places, self._depth(left, self._at(self.factor, "%b", col), begin), strict=True
-            ):
+            panels = [self._at(self.kind, "%c", first) for first in self._panels(col, "%pc")]
+            places = [
+                self._at(self.kind, panels[at // PANEL], each * PANEL + at % PANEL)
+                for each in rows
+                for at in self._columns()
+            ]
+            begin = self._begin([f"load {kinds}, ptr {place}, align 4" for place in places])
+            right = [self._at(self.factor, "%b", first) for first in self._panels(col, "%pb")]
+            for place, value in zip(places, self._depth(left, right, begin), strict=True):
                 value = self.lanes.canonical(value) if self.kind == "float" else value
-                code.do(f"store {kinds} {value}, ptr {place}, {align}")
+                code.do(f"store {kinds} {value}, ptr {place}, align 4")
 
     def _begin(self, loads: list[str]) -> list[str]:
         """Return the initial sums."""
@@ -76,8 +79,8 @@ class RegisterBlock:
         phi = f"phi {kinds} [ {{}}, %{onto} ], [ zeroinitializer, %{before} ]"
         return [code.let(phi.format(value)) for value in old]
 
-    def _depth(self, left: list[str], right: str, begin: list[str]) -> list[str]:
-        """Return the final sums of a block by rows; `left` has rows of A, `right` columns of B."""
+    def _depth(self, left: list[str], right: list[str], begin: list[str]) -> list[str]:
+        """Return the final sums of a block by rows; `left` has rows of A, `right` panels of B."""
         code, kinds = self.code, self.lanes.type(self.kind)
         loop, done, before = code.name("depth"), code.name("done"), code.block
         code.jump(loop)
@@ -88,8 +91,11 @@ class RegisterBlock:
         size = 8 if self.factor == "double" else 4
         align = min(self.lanes.count * size, 64)
         load = f"load {self.lanes.type(self.factor)}, ptr {{}}, align {align}"
-        start = self._at(self.factor, right, step * Int(code, "%ldb"))
-        vectors = [code.let(load.format(place)) for place in self._vectors(self.factor, start)]
+        places = (
+            self._at(self.factor, right[at // PANEL], step * PANEL + at % PANEL)
+            for at in self._columns()
+        )
+        vectors = [code.let(load.format(place)) for place in places]
         old, new = list[str](), list[str]()
         for row in left:
             where = self._at(self.factor, row, step)
@@ -111,10 +117,14 @@ class RegisterBlock:
         """Return the address `offset` elements after `start`."""
         return self.code.let(f"getelementptr inbounds {kind}, ptr {start}, i64 {text(offset)}")
 
-    def _vectors(self, kind: str, start: str) -> list[str]:
-        """Return the addresses of a block's vectors in one row."""
-        further = range(self.lanes.count, self.width, self.lanes.count)
-        return [start, *(self._at(kind, start, number) for number in further)]
+    def _columns(self) -> range:
+        """Return the first column of each vector of the block."""
+        return range(0, self.width, self.lanes.count)
+
+    def _panels(self, col: Num, stride: str) -> list[Num]:
+        """Return the offsets of the block's panels; `col` is a multiple of their width."""
+        first, stride_ = col // PANEL, Int(self.code, stride)
+        return [(first + number) * stride_ for number in range(-(-self.width // PANEL))]
 
     def _multiply_add(self, a: str, b: str, c: str) -> str:
         """Return a * b + c: for f32 rounded once, for f64 rounded three times."""
@@ -137,19 +147,19 @@ def kernel(name: str, kind: str, lanes: int, fma: bool, few: int = 0) -> str:
     """
     code = Code()
     # what 32 registers (AVX-512, NEON) or 16 hold
-    rows, vectors = {16: (8, 2), 8: (6, 2), 4: (4, 4)}[lanes] if fma else (2, 2)
+    rows, vectors = {16: (8, 2), 8: (6, 2), 4: (4, 4)}[lanes] if fma else (2, 4)
     if 0 < few < rows:  # as many sums of fewer rows
         rows, vectors = few, vectors << (rows // few).bit_length() - 1
     factor = {"f64": "double", "f32": "float", "i32": "i32"}[kind]
     element = "i32" if kind == "i32" else "float"
     block = RegisterBlock(code, Lanes(code, lanes), element, factor, rows, vectors, fma)
-    padded = (Int(code, "%n") + (PADDING - 1)) & -PADDING
+    padded = (Int(code, "%n") + (PANEL - 1)) & -PANEL
     whole = padded & -block.width
     with code.loop(whole, f"strips of {block.width} columns", block.width) as col:
         block.strip(col)
-    if block.width > PADDING:
-        with code.loop(padded - whole, "the last columns", PADDING) as col:
-            replace(block, vectors=PADDING // lanes).strip(whole + col)
+    if block.width > PANEL:
+        with code.loop(padded - whole, "the last columns", PANEL) as col:
+            replace(block, vectors=PANEL // lanes).strip(whole + col)
     code.do("ret void")
     head = f"define internal void @{name}({PARAMETERS})"
     return "\n".join([f"{head} noinline nounwind {{", "entry:", *code.lines, "}", ""])

@@ -61,13 +61,23 @@ class OpFunction(FunctionBase):
     def body(self, recording: Recording) -> None:
         """Emit the checks and the stores of a recording."""
         try:
-            ready = self.preparation().stores(self._stores(recording))
+            stores = self._stores(recording)
+            if self._in_place(stores):
+                stores = stores[1:]
+            ready = self.preparation().stores(stores)
             for store in ready:
                 self.guard_gathers(store)
             for store in ready:
                 self.store(store)
         except Undecided as question:  # the body branches on a run-time number
             raise NotNative(str(question)) from None
+
+    def _in_place(self, stores: Sequence[WindowStore]) -> bool:
+        """Emit the first store as a product in its place; return whether that is possible."""
+        if not stores or self.tracked(stores[0].cells):
+            return False
+        alone = all(isinstance(store, UndefineStore) for store in stores[1:])
+        return alone and self.temporary.product_in_place(stores[0])
 
     def _stores(self, recording: Recording) -> list[WindowStore]:
         """Return the stores to emit, those into shadows among them if reads are not checked."""

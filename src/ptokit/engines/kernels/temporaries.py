@@ -11,6 +11,7 @@ from ptokit.engines.kernels.folds import Fold
 from ptokit.engines.kernels.functionbase import FunctionBase, bound
 from ptokit.engines.kernels.lanes import Lanes, element
 from ptokit.engines.kernels.lowering import IDEMPOTENT, Leaf
+from ptokit.engines.kernels.overlap import MUST_ALIAS
 from ptokit.engines.kernels.walk import LanePositions, Walk, counters
 from ptokit.machine.evaluation import scalar
 from ptokit.machine.memory import Elements
@@ -112,27 +113,44 @@ class Temporaries:
         self.fill(cells, source)
         return cells
 
-    def _product(self, node: Whole) -> Elements:
-        """Emit packed factors, initial sums and the call of the product kernel."""
+    def product_in_place(self, store: WindowStore) -> bool:
+        """Emit a product whose sums lie in its result, which has panels; return whether it can."""
+        node, cells = store.value, store.cells
+        if not (isinstance(node, Whole) and node.word == "matmul" and store.definite):
+            return False
+        across, onto = cells.map.cols.digits, node.args[2:]
+        whole = isinstance(node.cols, int) and node.cols % matmul.PANEL == 0
+        panels = len(across) == 2 and across[1] == (matmul.PANEL, 1)
+        begins = known(store.rows.start, 0) and known(store.cols.start, 0)
+        lines = known(cells.origin, 0) and cells.map.rows.digits[0][1:] == (matmul.PANEL,)
+        if not (whole and panels and begins and lines and len(cells.map.rows.digits) == 1):
+            return False
+        same = all(
+            isinstance(x, WindowRead) and self.function.related(cells, x.cells) is MUST_ALIAS
+            for x in onto
+        )
+        if same:
+            self._product(node, cells)
+        return same
+
+    def _product(self, node: Whole, into: Elements | None = None) -> Elements:
+        """Emit packed factors, initial sums and the call of the product kernel.
+
+        `into`: panels for the sums, which hold the initial ones.
+        """
         a, b, *start = node.args
         total = t.i32 if a.dtype.is_int else t.f32
         wide = t.f64 if a.dtype == t.f64 else total
-        packed: list[Elements] = []
-        for factor, line in ((a, 1), (b, 16)):
-            cells = self.scratch.room(factor.rows, factor.cols, wide, line)
-            converted = factor.cast(wide)
-            assert isinstance(converted, Traced)
-            self.fill(cells, converted)
-            packed.append(cells)
-        out = self.scratch.room(node.rows, node.cols, total, 16)
-        for value in start:
+        packed = [self._packed_factor(a, wide), self._packed_factor(b, wide, panels=True)]
+        out = into or self.scratch.room(node.rows, node.cols, total, line=matmul.PANEL, panels=True)
+        for value in start if into is None else ():
             store = WindowStore(out, *spans(node), value)
             self.function.store(*self.function.preparation(store).stores([store]))
         sizes = (node.rows, node.cols, a.cols)
         if wide is not t.f64 or _few(node.rows):
             self._multiply(wide, packed, out, sizes, onto=bool(start))
             return out
-        lines = [self._narrowed(f, c, n) for f, c, n in zip((a, b), packed, (1, 16), strict=True)]
+        lines = [self._narrowed(*pair) for pair in zip((a, b), packed, (False, True), strict=True)]
         short = self.code.let("and i1 {}, {}".format(*(found for _, found in lines)))
         long = self.code.let(f"xor i1 {short}, true")
         for met, kind, factors in ((short, total, [c for c, _ in lines]), (long, wide, packed)):
@@ -140,15 +158,22 @@ class Temporaries:
                 self._multiply(kind, factors, out, sizes, onto=bool(start))
         return out
 
-    def _narrowed(self, factor: Traced, cells: Elements, line: int) -> tuple[Elements, str]:
+    def _packed_factor(self, factor: Traced, kind: DType, *, panels: bool = False) -> Elements:
+        """Return a factor as the product kernel reads it: in rows, or in panels."""
+        line = matmul.PANEL if panels else 1
+        cells = self.scratch.room(factor.rows, factor.cols, kind, line, panels=panels)
+        self.fill(cells, _as(factor, kind))
+        return cells
+
+    def _narrowed(self, factor: Traced, cells: Elements, panels: bool) -> tuple[Elements, str]:
         """Return f64 factors as f32, and whether each is an f32 with 12 significant bits.
 
         In that case products have 24 significant bits, and an f64 sum of two 24-bit numbers rounded
         to f32 equals the exact sum rounded once, so an f32 product is sufficient.
         """
         wide = WindowRead(cells, *spans(factor))
-        narrow, room = _as(wide, t.f32), self.scratch.room(factor.rows, factor.cols, t.f32, line)
-        self.fill(room, narrow)
+        narrow = _as(wide, t.f32)
+        room = self._packed_factor(narrow, t.f32, panels=panels)
         short = (narrow.bitcast(t.i32) & 0xFFF).equals(0) & _as(narrow, t.f64).equals(wide)
         every = cast(Whole, short.cast(t.i32).fold("min", 0).fold("min", 1))
         found = self.code.let(f"load i32, ptr {self.function.pointer(self._folded(every))}")
@@ -170,8 +195,9 @@ class Temporaries:
             name, kind.name, self.function.lanes(4), self.function.host.fma, few
         )
         pointers = ", ".join(f"ptr {self.function.pointer(c)}" for c in (*factors, out))
-        lines = (c.map.rows.digits[0][1] for c in (*factors, out))
-        numbers = ", ".join(f"i64 {text(n)}" for n in (*map(self.function.number, sizes), *lines))
+        left, *others = (*factors, out)
+        steps = left.map.rows.digits[0][1], *(c.map.cols.digits[0][1] for c in others)
+        numbers = ", ".join(f"i64 {text(n)}" for n in (*map(self.function.number, sizes), *steps))
         start = str(onto).lower()
         self.code.do(f"call void @{name}({pointers}, {numbers}, i1 {start})")
 
