@@ -236,8 +236,8 @@ def packed_bits(step: int) -> Callable[[Given, Lanes], None]:
 
 
 for name in ("psts", "psti"):
-    case(f'{name} %m, %o[%at], "NORM" : M, P, index', "f16", "bytes", stored(packed_bits(1)))
-    case(f'{name} %m, %o[%at], "PK" : M, P, index', "f16", "bytes", stored(packed_bits(2)))
+    case(f'{name} %m, %to[%c0], "NORM" : M, P, index', "f16", "bytes", stored(packed_bits(1)))
+    case(f'{name} %m, %to[%c0], "PK" : M, P, index', "f16", "bytes", stored(packed_bits(2)))
 case(
     "pstu %state, %m, %to : !pto.align, M, P", "ui32", "bytes !pto.align P", stored(packed_bits(4))
 )

@@ -77,13 +77,16 @@ def fractions(
     )
 
 
-def operand(t: Text, name: str, l1: str, kind: str, rows: int, cols: int, turned: bool) -> str:
-    """Load a matrix of L1 into L0A or L0B."""
+def operand(
+    t: Text, name: str, l1: str, kind: str, rows: int, cols: int, turned: bool, *boxes: int
+) -> str:
+    """Load a matrix of L1 into L0A or L0B, by its extents or by boxes."""
     into = t.at(0, kind, name)
     turn = " {transpose = true}" if turned else ""
+    numbers = (0, 0, *boxes) if boxes else (rows, cols) if kind == "f32" else (rows, cols, 0, 0)
     t.add(
-        f"pto.mte_l1_{name} {l1}, {into}, {t.number(rows)}, {t.number(cols)}{turn} : "
-        f"{typed((kind, 'l1'), (kind, name), numbers=2)}"
+        f"pto.mte_l1_{name} {l1}, {into}, {', '.join(map(t.number, numbers))}{turn} : "
+        f"{typed((kind, 'l1'), (kind, name), numbers=len(numbers))}"
     )
     return into
 
@@ -207,8 +210,8 @@ def test_products_and_their_stores(engine: str) -> None:
     multiplied("mad_bias", biases)
     store(t, acc, "biased", "f32", "nz2nd")
     t.wait("M", "MTE1")
-    operand(t, "l0a", lat, "f16", M, K, True)
-    operand(t, "l0b", lbt, "f16", K, N, False)
+    operand(t, "l0a", lat, "f16", M, K, True, 3, 2, 3, 2)
+    operand(t, "l0b", lbt, "f16", K, N, False, 3, 3, 3, 3)
     t.wait("MTE1", "M")
     t.wait("FIX", "M")
     multiplied("mad")
@@ -271,10 +274,12 @@ def test_products_with_scales_and_saturated_ones(engine: str) -> None:
         )
     t.wait("MTE2", "MTE1")
     left, right = operand(t, "l0a", la, "f8", m, k, False), operand(t, "l0b", lb, "f8", k, N, True)
-    for name, source, into, rows, cols in (("l0a", sa, left, m, k), ("l0b", sb, right, k, N)):
+    for name, source, into, *numbers in (
+        *(("l0a", sa, left, m, k, 0, 0), ("l0b", sb, right, 0, 0, 3, 1, 1, 1)),
+    ):
         t.add(
-            f"pto.mte_l1_{name}_mx {source}, {into}, {n(rows)}, {n(cols)} : "
-            f"{typed(('f8', 'l1'), ('f8', name), numbers=2)}"
+            f"pto.mte_l1_{name}_mx {source}, {into}, {', '.join(map(n, numbers))} : "
+            f"{typed(('f8', 'l1'), ('f8', name), numbers=len(numbers))}"
         )
     biases, acc = t.at(0, "f32", "bt"), t.at(0, "f32", "l0c")
     t.add(

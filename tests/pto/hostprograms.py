@@ -132,7 +132,7 @@ def run_host(case: Path, folder: Path, launch: Callable[[Launched], None]) -> st
 
 
 def _compiled(case: Path, folder: Path) -> ctypes.CDLL | str:
-    launch, main = ((case / f"{name}.cpp").read_text("utf-8") for name in ("launch", "main"))
+    launch, main = ((case / f"{name}.cpp").read_text("utf-8-sig") for name in ("launch", "main"))
     launch = LAUNCH.sub(r'pto_launch("\1", \2, ', launch)
     text = f"{launch}\n{main.replace(SORTED, f'{SORTED}Host')}".replace("[aicore]", "")
     text = re.sub(r"\b(__fp16|bfloat16_t)\b", "uint16_t", re.sub(r",\s*\)", ")", text))

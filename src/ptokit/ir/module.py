@@ -189,6 +189,7 @@ class OpaqueOp:
     span: Span
     comments: Comments = NO_COMMENTS
     regions: list[Block] = field(default_factory=list["Block"])
+    expected: str = ""  # the forms of its name, of which it is none
 
     def __post_init__(self) -> None:
         for value in self.uses:

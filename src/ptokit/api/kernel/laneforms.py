@@ -289,7 +289,9 @@ def words_of(page: type[Instr]) -> Mapping[str, str]:
 def _usable(page: type[Instr]) -> bool:
     """Return whether the page is an instruction of the level that text has, on registers."""
     kinds = {o.kind for o in page.operands}
-    return page.below and page.asm.shape == "lanes" and (Kind.REGISTER in kinds or not kinds)
+    goes_on = any(o.kind is Kind.PTR for o in page.results())  # tiles have no pointers in Python
+    of_lanes = page.below and page.asm.shape == "lanes" and not goes_on
+    return of_lanes and (Kind.REGISTER in kinds or not kinds)
 
 
 @cache

@@ -80,4 +80,11 @@ V = {
         "where MTE_L1_L0B transposes them, one row follows the other",
         "the cases would read bytes that nothing has written",
     ),
+    "V12": Dispute(
+        "what does the offset of PLDI and PSTI count?",
+        "Older manual of the level: as PLDS and PSTS, which have elements. Newer manual: units of "
+        "the distribution, 32 bytes (US and PK: 16), and bytes of PLDS and PSTS.",
+        "as the newer manual says",
+        "the older one names no unit, and its cases have pointers to bytes",
+    ),
 }

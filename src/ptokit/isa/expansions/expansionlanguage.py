@@ -266,8 +266,8 @@ class Chunk(NamedTuple):
 
 
 def pages_of(name: str) -> list[type[Instr]]:
-    """Return the pages of a vector instruction as programs have it, on registers and pointers."""
-    pages = (page for page in lookup(name) if page.below)
+    """Return the pages of a vector instruction on registers and pointers, which gives registers."""
+    pages = (page for page in lookup(name) if page.below and page.form != "going on")
     return [page for page in pages if all(o.kind is not Kind.TILE for o in page.operands)]
 
 

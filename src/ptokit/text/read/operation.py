@@ -19,6 +19,7 @@ from ptokit.text.read.opaque import read_opaque
 from ptokit.text.read.ownscalars import on_numbers, own_forms, own_generic, read_own
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.recovery import skip
+from ptokit.text.read.registerops import of_text, synopsis
 from ptokit.text.read.repeats import line_of, notes_taken, remember, repeated
 from ptokit.text.read.shapes import SHAPES
 from ptokit.text.types.parts import WHOLE
@@ -78,7 +79,9 @@ def _new(p: Parser, start: int) -> AnyOp:
             raise
         p.i = at
         del p.names.unnamed[mark:], p.problems[wrong:]
-        return read_opaque(p, start, at, results)
+        kept = read_opaque(p, start, at, results)
+        kept.expected = " or ".join(synopsis(f) for f in forms if f.below and of_text(f))
+        return kept
     p.skip_location()
     if op.page.asm.since and not op.ssa and not op.dialect:
         bare = name.strip('"').rpartition(".")[2]

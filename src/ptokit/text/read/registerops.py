@@ -67,6 +67,40 @@ def defined(page: type[Instr]) -> list[Operand]:
     return [*(o for o in page.outs() if o.fresh), *page.results()]
 
 
+def of_text(page: type[Instr]) -> bool:
+    """Return whether programs have the form; others take the place of one that has pointers."""
+    return all(o.kind not in (Kind.TILE, Kind.GLOBAL) for o in page.operands)
+
+
+def synopsis(page: type[Instr]) -> str:
+    """Return how text writes the operands and results of a page, without attributes and types."""
+    given = [f"%{o.name}" for o in plain(page)]
+    optional = [o.name for o in plain(page) if not o.required and o.name not in page.asm.brackets]
+    listed = [n for n in given if n[1:] not in page.asm.brackets]
+    text = ", ".join(f"[{n}]" if n[1:] in optional else n for n in listed)
+    inner = ", ".join(n for n in given if n[1:] in page.asm.brackets)
+    if inner:
+        pointer = f"%{_before_brackets(page)}"
+        text = text.replace(pointer, f"{pointer}[{inner}]", 1)
+    for word, _ in page.asm.clauses:
+        names = ", ".join(f"%{name}" for _, name in inside(page, word))
+        text += f" {word}({names})" if word and grouped_required(page, word) else ""
+    results = ", ".join(f"%{o.name}" for o in defined(page))
+    return f"{results} = {page.mnemonic()} {text}" if results else f"{page.mnemonic()} {text}"
+
+
+def _before_brackets(page: type[Instr]) -> str:
+    """Return the operand that stands before the brackets."""
+    names = [o.name for o in plain(page)]
+    return names[names.index(page.asm.brackets[0]) - 1]
+
+
+def grouped_required(page: type[Instr], word: str) -> bool:
+    """Return whether text needs the group of a word."""
+    names = {name for _, name in inside(page, word)}
+    return any(o.required for o in page.operands if o.name in names)
+
+
 def read_lanes(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """Read a statement as the first of `forms` that takes its operands."""
     read = _parts(p, forms)
@@ -173,8 +207,11 @@ def _fitting(page: type[Instr], read: _RegisterStatement) -> _Fitting | None:
     given = {o.name for o, _ in found}
     if any(o.required and not o.many and o.name not in given for o in grouped_operands(page)):
         return None
+    if len(read.results) != len(results := defined(page)):
+        return None
     fits = (i.value is None or o.accepts(i.value.type) for o, i in found)
-    return (found, attrs) if all(fits) else None
+    gives = (o.kind.accepts(k) for o, (k, _) in zip(results, read.results, strict=True))
+    return (found, attrs) if all(fits) and all(gives) else None
 
 
 def grouped_operands(page: type[Instr]) -> list[Operand]:
@@ -263,10 +300,6 @@ def _results(
 ) -> list[Value]:
     """Define the results; an op has those that every form of text defines first."""
     slots = defined(page)
-    if len(read.results) != len(slots):
-        raise UnknownOperandType
-    if any(not s.kind.accepts(k) for s, (k, _) in zip(slots, read.results, strict=True)):
-        raise UnknownOperandType
     if results:
         expect_results(p, page, len(slots), results)
         made = [

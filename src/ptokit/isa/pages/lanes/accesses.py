@@ -55,6 +55,7 @@ class VLds(OnRow, name="vlds"):
     offset = In(Index, doc="in elements")
     dist = Attr(str, "NORM")
     rules = (in_buffer(src), same_size(src, dst), one_of(dist, *LOADS))
+    going_on = lanes("%y, %q = NAME %p[%c0] : P -> V, P")
 
     @staticmethod
     def row(dst: RegisterType, dist: str) -> TileType:
@@ -112,6 +113,7 @@ class VSts(OnRow, name="vsts"):
     mask = In(Lanes)
     dist = Attr(str, None)
     rules = (in_buffer(dst), one_of(dist, *STORES))
+    going_on = lanes("%q = NAME %x, %p[%c0], %m : V, P, M -> P")
 
     @staticmethod
     def row(unit: DType, dist: str | None) -> TileType:
@@ -155,6 +157,7 @@ class VLdsX2(OnRow, name="vldsx2"):
     dist = Attr(str, quoted=True)
     rules = (in_buffer(src), one_type(low, high), one_of(dist, *PAIRED))
     example = lanes('%y, %z = NAME %p[%c0], "DINTLV_B32" : P, index -> V, V')
+    going_on = lanes('%y, %z, %q = NAME %p[%c0], "DINTLV_B32" : P, index -> V, V, P')
 
     @staticmethod
     def row() -> TileType:
@@ -230,6 +233,12 @@ class VLdus(AtAddress, name="vldus"):
     src = In(Ptr)
     state = In(Lanes)
     rules = (in_buffer(src), same_size(src, dst))
+    advance = "step"
+    further = {"step": In(Index, doc="in elements")}
+    going_on = lanes(
+        "%z = pto.vldas %p : P -> !pto.align",
+        "%y, %w, %q = NAME %p, %z, %c0 : P, !pto.align, index -> V, !pto.align, P",
+    )
 
     @staticmethod
     def lowered(
@@ -256,6 +265,13 @@ class VStus(AtAddress, name="vstus"):
     offset = In(Scalar, scalar="i32", doc="elements by which the stream goes on")
     src = In(Lanes)
     rules = (in_buffer(dst), same_size(dst, src))
+    still = {}
+    going_on = lanes(
+        "%k = arith.constant 3 : i32",
+        "%z = pto.init_align : !pto.align",
+        "%w, %q = NAME %z, %k, %x, %p : !pto.align, i32, V, P -> !pto.align, P",
+        "pto.vstar %w, %q : !pto.align, P",
+    )
 
     @staticmethod
     def lowered(
@@ -294,6 +310,11 @@ class VStas(AtAddress, name="vstas"):
     state = In(Lanes)
     offset = In(Scalar, scalar="i32", doc="in elements")
     rules = in_buffer(dst)
+    going_on = lanes(
+        "%k = arith.constant 3 : i32",
+        "%z = pto.init_align : !pto.align",
+        "%q = NAME %z, %p, %k : !pto.align, P, i32 -> P",
+    )
 
     @staticmethod
     def lowered(make: Lowering) -> list[Quantity]:

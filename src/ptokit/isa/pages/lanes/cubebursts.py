@@ -66,15 +66,46 @@ class MteL1Ub(CubeBursts, name="mte_l1_ub", pipe=MTE1, disputes=("V10",), ends=(
 
     @classmethod
     def lowered(cls, make: Lowering, **given: Any) -> list[Quantity]:  # Any: values of operands
-        steps = make.known(given["src_step"]), make.known(given["dst_step"])
-        if steps == (0, 0) and make.known(given["count"]) != 1:
-            size = make.times(given["length"], given["src"].dtype.size)
-            given |= {"length": size, "src_step": size, "dst_step": size}
-        return super().lowered(make, **given)
+        return super().lowered(make, **in_sequence(make, given, given["src"].dtype))
 
     @staticmethod
     def add(make: Lowering, ends: dict[str, Quantity]) -> None:
         make.op(BurstFromL1, ends)
+
+
+class CopyGmToL1(Bursts, name="copy_gm_to_cbuf", pipe=MTE2, core=CUBE, ends=(MAT, MAT)):
+    """Copy bursts of bytes from global memory to L1.
+
+    Several bursts with steps of 0 follow one another, and their length counts elements.
+    """
+
+    src = In(Ptr)
+    dst = Out(Ptr)
+    count = In(Scalar, scalar="i64", doc="bursts")
+    length = In(Scalar, scalar="i64", doc="bytes of a burst")
+    src_step = In(Scalar, scalar="i64", doc="bytes from a burst to the next")
+    dst_step = In(Scalar, scalar="i64", doc="bytes from a burst to the next")
+    asm = Asm(order=("src", "dst", "count", "length", "src_step", "dst_step"))
+    rules = (*fields_of(length, count), within(dst, MAT))
+    example = MULTIPLIED
+    disputes = ("V10",)
+
+    @classmethod
+    def lowered(cls, make: Lowering, **given: Any) -> list[Quantity]:  # Any: values of operands
+        return super().lowered(make, **in_sequence(make, given, given["dst"].dtype))
+
+    @staticmethod
+    def add(make: Lowering, ends: dict[str, Quantity]) -> None:
+        make.op(BurstIntoL1, ends)
+
+
+def in_sequence(make: Lowering, given: dict[str, Any], dtype: DType) -> dict[str, Any]:
+    """Return the operands of bursts: those without steps follow one another."""
+    steps = make.known(given["src_step"]), make.known(given["dst_step"])
+    if steps != (0, 0) or make.known(given["count"]) == 1:
+        return given  # Any: values of operands
+    size = make.times(given["length"], dtype.size)
+    return given | {"length": size, "src_step": size, "dst_step": size}
 
 
 class MteUbL1(

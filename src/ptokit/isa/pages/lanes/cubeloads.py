@@ -6,7 +6,6 @@ from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.pages.lanes.bytebursts import row
 from ptokit.isa.pages.lanes.cubebursts import within
 from ptokit.isa.pages.lanes.cubeexample import MULTIPLIED
 from ptokit.isa.pages.lanes.lanefamilies import *
@@ -15,7 +14,6 @@ from ptokit.isa.pages.views import MakeTensorView
 from ptokit.values.layouts import Shape
 
 BOX = 16  # rows of a box
-BYTES_OF_BOX = 512
 GROUP = 32  # elements along k that have one scale
 
 
@@ -157,6 +155,12 @@ class Cleared(Below, name="mte_gm_l1_frac", form="zeros", pipe=MTE2, core=CUBE):
         dst[dst.valid] = dst.constant(0)
 
 
+def from_the_start(start: Operand) -> tuple[Ruled, ...]:
+    """Require a start of 0, if one is given."""
+    help = "sources differ on what starts count: use the form that counts boxes"
+    return when(start.given, named("operand-value", start == 0, help=help))
+
+
 class OperandLoad(Below, abstract=True, pipe=MTE1, core=CUBE, example=MULTIPLIED):
     """A matrix in boxes from L1 to an operand of the cube."""
 
@@ -164,10 +168,17 @@ class OperandLoad(Below, abstract=True, pipe=MTE1, core=CUBE, example=MULTIPLIED
     dst = Out(Ptr)
     rows = In(Scalar, scalar="i64")
     cols = In(Scalar, scalar="i64")
+    start_row = In(Scalar, None, scalar="i64", doc="0")
+    start_col = In(Scalar, None, scalar="i64", doc="0")
     transpose = Attr(bool, False)
-    asm = Asm(order=("src", "dst", "rows", "cols"))
+    asm = Asm(order=("src", "dst", "rows", "cols", "start_row", "start_col"))
     help = "bytes are moved, not converted"
-    rules = (within(src, MAT), named("element-type", src.dtype == dst.dtype, help=help))
+    rules = (
+        within(src, MAT),
+        named("element-type", src.dtype == dst.dtype, help=help),
+        from_the_start(start_row),
+        from_the_start(start_col),
+    )
     matrix: ClassVar[Callable[..., tuple[TileType, TileType]]]  # types of source and destination
     before: ClassVar[int] = 1  # of the address of the operand, that of its scales
 
@@ -212,7 +223,7 @@ def right_matrix(dtype: DType, k: int, n: int, transposed: bool) -> tuple[TileTy
     if not transposed:
         return replace(target, loc=MAT), target
     cols = whole_boxes(n, BOX)
-    if dtype in (f8e4m3, f8e5m2) and cols < c0:  # such rows lie one after another: see V11
+    if dtype in (f8e4m3, f8e5m2, hif8) and cols < c0:  # such rows lie one after another: see V11
         return boxes(MAT, dtype, k, cols, ND), target
     return boxes(MAT, dtype, whole_boxes(k, BOX), whole_boxes(n, c0), NZ), target
 
@@ -245,44 +256,6 @@ class MteL1L0b(OperandLoad, name="mte_l1_l0b", matrix=right_matrix, disputes=("V
     """
 
     rules = (OperandLoad.rules, within(OperandLoad.dst, RIGHT))
-
-
-class LoadBoxes(Below, name="load_cbuf_to_ca", pipe=MTE1, core=CUBE, example=MULTIPLIED):
-    """Load `m_count` rows and `k_count` columns of boxes of 512 bytes from L1.
-
-    Columns of boxes are `src_step` boxes apart in L1 and `dst_step` boxes in L0A.
-    """
-
-    src = In(Ptr)
-    dst = Out(Ptr)
-    m_first = In(Scalar, scalar="i64", doc="boxes")
-    k_first = In(Scalar, scalar="i64", doc="boxes")
-    m_count = In(Scalar, scalar="i64", doc="boxes")
-    k_count = In(Scalar, scalar="i64", doc="boxes")
-    src_step = In(Scalar, scalar="i64", doc="boxes")
-    dst_step = In(Scalar, scalar="i64", doc="boxes")
-    asm = Asm(
-        order=(*("src", "dst", "m_first", "k_first", "m_count", "k_count", "src_step", "dst_step"),)
-    )
-    rules = (within(src, MAT), within(dst, LEFT))
-
-    @staticmethod
-    def lowered(
-        make: Lowering, src: LocalPointer, dst: LocalPointer, **given: Any
-    ) -> list[Quantity]:  # Any: values of operands
-        def column(j: Quantity) -> None:
-            first = make.sum(
-                make.times(make.sum(given["k_first"], j), given["src_step"]), given["m_first"]
-            )
-            size = make.times(given["m_count"], BYTES_OF_BOX)
-            into = make.sum(dst.address, make.times(make.times(j, given["dst_step"]), BYTES_OF_BOX))
-            source = row(
-                make, u8, make.sum(src.address, make.times(first, BYTES_OF_BOX)), size, MAT
-            )
-            make.op(OperandLoaded, {"dst": row(make, u8, into, size, LEFT), "src": source})
-
-        make.repeat(given["k_count"], column)
-        return []
 
 
 class MteL1L0aMx(OperandLoad, name="mte_l1_l0a_mx", matrix=left_scales, before=16):

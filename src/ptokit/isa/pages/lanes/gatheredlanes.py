@@ -1,5 +1,7 @@
 """Blocks and single elements of the vector buffer: loaded, stored, gathered, scattered."""
 
+from typing import Any
+
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import RegisterType
@@ -19,7 +21,18 @@ def blocks_at(
     return [make.window(line(u8, LINE), make.sum(first, step)) for step in steps]
 
 
-class VLdsB(AtAddress, name="vsldb"):
+class EightBlocks(AtAddress, abstract=True, advance="repeat", still={"repeat": 0}):
+    """Eight blocks of 32 bytes of the vector buffer."""
+
+    @classmethod
+    def behind(
+        cls, make: Lowering, pointer: LocalPointer, steps: Quantity, **_: Any
+    ) -> LocalPointer:
+        """Return the pointer so many blocks further on. Any: values of operands."""
+        return LocalPointer(make.sum(pointer.address, make.times(steps, LINE)), pointer.dtype)
+
+
+class VLdsB(EightBlocks, name="vsldb"):
     """Load eight blocks; block i becomes 0 if lane i of the mask is not selected."""
 
     dst = Out(Lanes)
@@ -28,6 +41,9 @@ class VLdsB(AtAddress, name="vsldb"):
     repeat = In(Scalar, scalar="i16")
     mask = In(Lanes)
     rules = (in_buffer(src), same_size(src, dst))
+    going_on = lanes(
+        "%k = arith.constant 1 : i16", "%y, %q = NAME %p, %k, %k, %m : P, i16, i16, M -> V, P"
+    )
 
     @staticmethod
     def lowered(
@@ -64,7 +80,7 @@ class LoadedBlock(Below, name="vsldb", form="of bytes"):
         dst.lines(u8).put((slice(0, 1), at), whole(src), chosen)
 
 
-class VStsB(AtAddress, name="vsstb"):
+class VStsB(EightBlocks, name="vsstb"):
     """Store eight blocks; block i stays as it is if lane i of the mask is not selected."""
 
     asm = Asm(order=("src", "dst", "block", "repeat", "mask"))
@@ -74,6 +90,9 @@ class VStsB(AtAddress, name="vsstb"):
     repeat = In(Scalar, scalar="i16")
     mask = In(Lanes)
     rules = (in_buffer(dst), same_size(dst, src))
+    going_on = lanes(
+        "%k = arith.constant 1 : i16", "%q = NAME %x, %p, %k, %k, %m : V, P, i16, i16, M -> P"
+    )
 
     @staticmethod
     def lowered(

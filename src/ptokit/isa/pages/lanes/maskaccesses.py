@@ -1,5 +1,7 @@
 """Masks loaded from packed bits in the vector buffer, and stored there."""
 
+from typing import Any
+
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import RegisterType, TileType
@@ -10,13 +12,30 @@ from ptokit.isa.pages.lanes.rows import AtAddress, OnRow, in_buffer, one_of
 BITS = BYTES // 8  # bytes of the packed bits of a mask
 
 
-class MaskLoad(OnRow, abstract=True):
-    """Load a mask from packed bits: all of them, each twice (US), or every second one (DS)."""
+class MaskAccess(OnRow, abstract=True, disputes=("V12",)):
+    """An access to packed bits; `immediate`: offsets count units of the distribution."""
+
+    immediate: ClassVar[bool] = False
+
+    @classmethod
+    def behind(
+        cls, make: Lowering, pointer: LocalPointer, steps: Quantity, **given: Any
+    ) -> LocalPointer:  # Any: attributes
+        halved = given["dist"] in ("US", "PK")
+        unit = (BITS // 2 if halved else BITS) if cls.immediate else 1
+        return LocalPointer(make.sum(pointer.address, make.times(steps, unit)), pointer.dtype)
+
+
+class MaskLoad(MaskAccess, abstract=True):
+    """Load a mask from packed bits: all of them, each twice (US), or every second one (DS).
+
+    `offset` counts bytes of `plds`, units of 32 bytes of `pldi` (US: 16).
+    """
 
     asm = Asm(brackets=("offset",))
     dst = Out(Lanes)
     src = In(Ptr)
-    offset = In(Index, doc="in elements")
+    offset = In(Index)
     dist = Attr(str, quoted=True)
     rules = (in_buffer(src), one_of(dist, "NORM", "US", "DS"))
     example = lanes('%k = pto.plds %p[%c0], "NORM" : P, index -> M')
@@ -38,18 +57,25 @@ class MaskLoad(OnRow, abstract=True):
 class PLds(MaskLoad, name="plds"):
     __doc__ = MaskLoad.__doc__
 
+    going_on = lanes('%k, %q = NAME %p[%c0], "NORM" : P, index -> M, P')
 
-class PLdi(MaskLoad, name="pldi"):
+
+class PLdi(MaskLoad, name="pldi", immediate=True):
     __doc__ = MaskLoad.__doc__
 
+    going_on = lanes('%k, %q = NAME %p[%c0], "NORM" : P, index -> M, P')
 
-class MaskStore(OnRow, abstract=True, disputes=("V6",)):
-    """Store a mask as packed bits: all of them, or every second one (PK)."""
+
+class MaskStore(MaskAccess, abstract=True, disputes=("V6", "V12")):
+    """Store a mask as packed bits: all of them, or every second one (PK).
+
+    `offset` counts bytes of `psts`, units of 32 bytes of `psti` (PK: 16).
+    """
 
     asm = Asm(order=("src", "dst", "offset"), brackets=("offset",))
     dst = Out(Ptr)
     src = In(Lanes)
-    offset = In(Index, doc="in elements")
+    offset = In(Index)
     dist = Attr(str, quoted=True)
     rules = (in_buffer(dst), one_of(dist, "NORM", "PK"))
     example = lanes('pto.psts %m, %p[%c0], "NORM" : M, P, index')
@@ -67,9 +93,13 @@ class MaskStore(OnRow, abstract=True, disputes=("V6",)):
 class PSts(MaskStore, name="psts"):
     __doc__ = MaskStore.__doc__
 
+    going_on = lanes('%q = NAME %m, %p[%c0], "NORM" : M, P, index -> P')
 
-class PSti(MaskStore, name="psti"):
+
+class PSti(MaskStore, name="psti", immediate=True):
     __doc__ = MaskStore.__doc__
+
+    going_on = lanes('%q = NAME %m, %p[%c0], "NORM" : M, P, index -> P')
 
 
 class PStu(AtAddress, name="pstu"):

@@ -14,7 +14,66 @@ BUFFER = 256 * 1024  # bytes that indices may reach
 
 
 class AtAddress(Below, abstract=True, example=lanes()):
-    """An instruction on the vector buffer at an address."""
+    """An instruction on the vector buffer at an address.
+
+    With `going_on`, an example, there is a second form, which accesses the pointer itself and
+    returns the pointer behind it: `advance` is the operand that says how far, `still` the operands
+    that this form does not add to the pointer.
+    """
+
+    going_on: ClassVar[str] = ""
+    advance: ClassVar[str] = "offset"
+    still: ClassVar[Mapping[str, object]] = {"offset": None}
+    further: ClassVar[Mapping[str, Operand]] = {}  # operands that the second form alone has
+
+    def __init_subclass__(cls, abstract: bool = False, **facts: object) -> None:
+        super().__init_subclass__(abstract=abstract, **facts)
+        if not abstract and "going_on" in vars(cls):
+            cls._going_on()
+
+    @classmethod
+    def _going_on(cls) -> None:
+        fields = {f.name: f for f in (*cls.operands, *cls.attrs)} | dict(cls.further)
+        doc = f"""{cls.summary()}
+
+The access is at the pointer itself; `following` is the pointer `{cls.advance}` further on."""
+        text = {
+            "__doc__": doc,
+            "__module__": cls.__module__,
+            "rules": cls.rules,
+            "lowered": classmethod(_accessed(cls)),
+        }
+        facts = {"name": cls.name, "example": cls.going_on, "asm": cls.asm, "form": "going on"}
+        page_of(
+            Below, f"{cls.__name__}GoingOn", {"following": Result(Ptr), **fields, **text}, **facts
+        )
+
+    @classmethod
+    def pointer(cls) -> Operand:
+        return next(o for o in cls.operands if o.kind is Ptr)
+
+    @classmethod
+    def behind(
+        cls, make: Lowering, pointer: LocalPointer, steps: Quantity, **_: Any
+    ) -> LocalPointer:
+        """Return the pointer so many steps further on. Any: values of operands."""
+        return pointer.moved(make, steps)
+
+
+def _accessed(page: type[AtAddress]) -> Callable[..., list[Quantity]]:
+    """Return the lowering of the form that goes on."""
+
+    def lowered(
+        cls: type[Below], make: Lowering, **given: Any
+    ) -> list[Quantity]:  # Any: values of operands
+        assert page.lowered is not None
+        given = {n: v for n, v in given.items() if n != "following"}
+        pointer = given[page.pointer().name]
+        following = page.behind(make, pointer, given[page.advance], dist=given.get("dist"))
+        found: Any = call(page.lowered, {**given, **page.still, "make": make})  # Any: terms
+        return [following, *found]
+
+    return lowered
 
 
 class OnRow(AtAddress, abstract=True):
@@ -54,13 +113,12 @@ class OnRow(AtAddress, abstract=True):
         return {}
 
     @classmethod
-    def pointer(cls) -> Operand:
-        return next(o for o in cls.operands if o.kind is Ptr)
-
-    @classmethod
     def lowered(cls, make: Lowering, **given: Any) -> list[Quantity]:  # Any: a value, a type
         pointer: LocalPointer = given[cls.pointer().name]
-        place = pointer.moved(make, given.get("offset"))
+        steps = given.get("offset")
+        place = pointer
+        if steps is not None:
+            place = cls.behind(make, pointer, steps, dist=given.get("dist"))
         row = call(cls.row, {**given, "unit": place.dtype})
         return cls.on_row(make, given, cls.placed(make, place, row))
 
