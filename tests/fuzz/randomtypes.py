@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from random import Random
 
 from ptokit.isa.lang.instr import Attr, Operand
@@ -11,8 +11,10 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import (
     ALIGN,
     ConvTileType,
+    LogicalType,
     MultiTileType,
     TileType,
+    logical,
     mask,
     register,
 )
@@ -28,7 +30,7 @@ from ptokit.isa.model.types import (
     Type,
 )
 from ptokit.isa.model.words import CompactMode
-from ptokit.values.dtypes import DTYPES, f16, f32, i32, u8
+from ptokit.values.dtypes import DTYPES, f16, f32, i32, u8, u32
 from ptokit.values.enumerations import ConvLayout, Loc, PadValue, Word
 from ptokit.values.layouts import Layout, Shape
 from ptokit.values.pads import CustomPad
@@ -80,6 +82,17 @@ def conv(random: Random) -> ConvTileType:
     return ConvTileType(random.choice(ELEMENTS), shape, random.choice(list(ConvLayout)))
 
 
+def vector(random: Random) -> LogicalType:
+    """A logical vector or a mask for one, perhaps with a layout."""
+    lanes = random.choice((1, 6, 64, 256))
+    layout = random.choice(("", "#pto.vmi.layout<num_groups = 8, slots = 8>"))
+    if random.random() < 0.3:
+        grain = random.choice(("pred", "b16", ""))
+        return replace(logical(u8, lanes, grain, layout), word="mask")
+    dtype, word = random.choice(((f32, "f32"), (u32, "i32"), (i32, "si32"), (u8, "ui8")))
+    return logical(dtype, lanes, word, layout)
+
+
 REGISTERS = (*map(register, (f32, f16, u8, i32)), *map(mask, (8, 16, 32)), ALIGN)
 TYPES: dict[Kind, Callable[[Random], Type]] = {
     Kind.TILE: tile,
@@ -88,6 +101,7 @@ TYPES: dict[Kind, Callable[[Random], Type]] = {
     Kind.MULTI: lambda random: multi_tile(random),
     Kind.PTR: lambda random: PtrType(random.choice(ELEMENTS)),
     Kind.REGISTER: lambda random: random.choice(REGISTERS),
+    Kind.LOGICAL: lambda random: vector(random),
     Kind.INDEX: lambda _: INDEX,
     Kind.SCALAR: lambda random: random.choice(SCALARS),
     Kind.ARRAY: lambda random: some_array(random),

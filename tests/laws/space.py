@@ -7,10 +7,11 @@ built: tile types, global and convolution types, numbers, lists, words.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from typing import Any, TypeAlias, cast
 
+from drawntypes import Moved, Placed, vector
 from evaluation import Env
 
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Const, Expr, Field, Many
@@ -72,6 +73,12 @@ TILE_PROPERTIES: dict[str, tuple[str, ...]] = {
     "fractal": ("fractal",),
     "pad": ("pad",),
     "compact": ("compact",),
+    "spelled": ("dtype", "sign", "pair"),
+    "in_pairs": ("pair",),
+    "lanes": ("cols", "pair"),
+    "unit_bits": ("dtype", "pair"),
+    "grain": ("grain",),
+    "word": ("word",),
 }
 TILE_KNOBS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "loc": (VEC, tuple(Loc)),
@@ -137,6 +144,14 @@ KNOBS: dict[Kind, dict[str, tuple[Any, tuple[Any, ...]]]] = {
         "by_number": (False, (False, True)),
     },
     Kind.REGISTER: {"dtype": (f16, tuple(d for d in DTYPES if not d.packed and d.bits >= 8))},
+    Kind.LOGICAL: {
+        "dtype": (f16, tuple(d for d in DTYPES if d.bits >= 8)),
+        "cols": (32, EXTENTS),
+        "sign": (False, (False, True)),
+        "pair": (False, (False, True)),
+        "grain": (0, (0, 8, 16, 32)),
+        "word": ("vreg", ("vreg", "mask")),
+    },
     Kind.ARRAY: {
         "shape": ((4,), ((4,), (1,), (8,), (2, 3), (1 << 13,))),
         "element": (I64, (I64, ScalarType("f32"))),
@@ -151,28 +166,6 @@ KNOBS: dict[Kind, dict[str, tuple[Any, tuple[Any, ...]]]] = {
 
 
 TILES = (Kind.TILE, Kind.MULTI, Kind.ENTRY)
-
-
-@dataclass(frozen=True)
-class Moved(PtrType):
-    """A pointer of which a rule knows where it points."""
-
-    offset: int = 0  # type: ignore[assignment]
-
-
-@dataclass(frozen=True)
-class Placed:
-    """A tile whose address matters to a rule: what a handle on it answers."""
-
-    kind: Any  # Any: a tile or convolution tile type
-    address: int
-
-    @property
-    def place(self) -> tuple[int, int]:
-        return 0, self.address
-
-    def __getattr__(self, name: str) -> Any:  # Any: whatever the type says of itself
-        return getattr(self.kind, name)
 
 
 @cache
@@ -445,6 +438,7 @@ MAKERS: dict[Kind, Callable[[Mapping[str, Any]], Any]] = {
     Kind.CONV: _conv,
     Kind.PTR: _pointer,
     Kind.REGISTER: lambda own: register(own["dtype"]),
+    Kind.LOGICAL: lambda own: vector(**own),
     Kind.ARRAY: lambda own: ArrayType(own["element"], own["shape"]),
     Kind.STRUCT: lambda own: StructType((own["element"], StructType(_inner(**own)))),
 }

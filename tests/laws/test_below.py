@@ -236,7 +236,8 @@ def test_both_engines_agree_on_each_byte() -> None:
 def test_each_instruction_has_a_case() -> None:
     """The names that the program does not have are those of transfers, scopes and no effects."""
     named = set(re.findall(r"pto\.(\w+)", program(CASES)))
-    lacking = {p.name for p in pages() if p.below and p.core is not CUBE} - named
+    here = {p.name for p in pages() if p.below and p.core is not CUBE}
+    lacking = {name for name in here - named if not name.startswith("vmi.")}  # see test_logical
     assert lacking == {
         *("mte_ub_ub", "copy_gm_to_ubuf", "copy_ubuf_to_gm", "local_bytes"),
         *("vldas", "vstas", "vstar", "mem_bar", "mte_ub_l1", "copy_ubuf_to_cbuf"),

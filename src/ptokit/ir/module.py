@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from ptokit.diagnostics.source import Span
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import OUTSIDE, RESIZES, TERMINATOR
-from ptokit.isa.model.types import Elided, Kind, Type
+from ptokit.isa.model.types import REGISTER_KINDS, Elided, Type
 
 
 @dataclass(eq=False)
@@ -146,7 +146,7 @@ class Op:
     @property
     def of_registers(self) -> bool:
         """True if its outputs are registers, which are results in every text form."""
-        return all(o.kind is Kind.REGISTER for o in self.page.outs() if o.fresh)
+        return all(o.kind in REGISTER_KINDS for o in self.page.outs() if o.fresh)
 
     @property
     def dps(self) -> bool:

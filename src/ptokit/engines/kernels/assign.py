@@ -42,9 +42,10 @@ class Assign:
         dtype = self.store.cells.dtype
         if dtype.packed:
             return 1
-        if self.function.whole and not any(gathers(part) for part in parts):
-            return MOST
         kinds = [dtype, *(leaf.dtype for part in parts for leaf in leaves(part))]
+        alone = any(kind.packed for kind in kinds) or any(gathers(part) for part in parts)
+        if self.function.whole and not alone:
+            return MOST
         narrow = all(k == t.bf16 for k in kinds)  # bf16 is computed in pairs
         return self.function.lanes_of(parts, dtype.size if self.plain or narrow else 4)
 

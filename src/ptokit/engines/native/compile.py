@@ -15,7 +15,7 @@ from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.placement import Planned
 from ptokit.engines.native.blockrange import RangeResult, Sizes
-from ptokit.engines.native.localregisters import LocalRegisters
+from ptokit.engines.native.localregisters import LocalRegisters, largest_register
 from ptokit.engines.native.plan import Plan, Unkept, described, plan_of, plan_text
 from ptokit.engines.native.session import Grown, Session, Worker, taken_warnings
 from ptokit.engines.reference.interpreter import InterpretedMachine
@@ -99,7 +99,7 @@ class CompiledBody:
         if self.queued and (compiler.limited or compiler.logged):
             raise NotNative("an observer needs the order of queues")
         if not self.queued and not any(isinstance(v.type, RegisterType) for v in self.shown):
-            compiler.registers = LocalRegisters(compiler.variables)
+            compiler.registers = LocalRegisters(compiler.variables, largest_register(self.func))
         compiler.function(self.func, env)
         for value in self.shown:
             _require_initialised(compiler.initial, compiler.now(env.get(value)))

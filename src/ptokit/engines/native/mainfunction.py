@@ -348,21 +348,23 @@ class MainFunction:
             suspend(self.code)
             return
         local = self._places_of_registers(registers)
-        for variable, memory in local:
-            moved(self.code, variable, memory)
+        for variable, memory, size in local:
+            moved(self.code, variable, memory, size)
         answer = self.code.let(f"call i32 %callback(i64 {number})")
         self.code.fail(self.code.let(f"icmp ne i32 {answer}, 0"), "" if local else after)
-        for variable, memory in local:
-            moved(self.code, memory, variable)
+        for variable, memory, size in local:
+            moved(self.code, memory, variable, size)
         if local and after:
             self.code.jump(after)
             self.code.start(after)
 
-    def _places_of_registers(self, handles: Iterable[object]) -> list[tuple[str, str]]:
-        """Return the variables of the registers among some handles, and their places in memory."""
+    def _places_of_registers(self, handles: Iterable[object]) -> list[tuple[str, str, int]]:
+        """Return variables, places in memory and sizes of the registers among some handles."""
         found = [] if self.registers is None else self.registers.of(handles)
         number = self.space(Loc.REGISTER).number if found else 0
-        return [(name, self.pointer_to_memory(number, p, a)) for a, p, name in found]
+        return [
+            (r.variable, self.pointer_to_memory(number, r.part, r.address), r.size) for r in found
+        ]
 
     def kept_value(self, value: object) -> object:
         """Return a value as a template; store its numbers in slots."""

@@ -87,4 +87,32 @@ V = {
         "as the newer manual says",
         "the older one names no unit, and its cases have pointers to bytes",
     ),
+    "V13": Dispute(
+        "what does a store of a logical vector write where the mask has no lane?",
+        "Manual of logical vectors: its formula writes selected lanes alone; its table says that "
+        "`pmode = zero`, the default, stores 0. Golden data: the old bytes stay.",
+        "nothing, in either mode",
+        "golden data, and the store of registers that it becomes",
+    ),
+    "V14": Dispute(
+        "what do the offsets of VGATHERB of logical vectors count, and how much does each load?",
+        "Manual of logical vectors: bytes, of which each lane loads one element. Manual of the "
+        "level, which it lowers to: bytes, and each of the first lanes loads 32 of them.",
+        "blocks of 32 bytes, by the first lanes",
+        "one instruction of the hardware carries it out",
+    ),
+    "V15": Dispute(
+        "how does `rounding = H` of a conversion of logical vectors round?",
+        "Manual of logical vectors: half up. Golden data: 1.0625 and 1.1875 become 1.0 and 1.125 "
+        "in f8E4M3, as by Z, and so do their opposites.",
+        "to the nearest, and halves toward zero",
+        "golden data of halves, and the name of the mode for all other numbers",
+    ),
+    "V16": Dispute(
+        "may a store of one element a group have narrower elements than the vector?",
+        "Manual of logical vectors: pointer and vector have one type. Cases store scales of i32 "
+        "as bytes.",
+        "yes: the low bits are stored",
+        "golden data",
+    ),
 }

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ptokit.isa.formula.formulas import Const, Expr, Field
 from ptokit.isa.formula.rules import HARDWARE
-from ptokit.isa.model.types import HandleType, Kind, ScalarType, Type
+from ptokit.isa.model.types import REGISTER_KINDS, HandleType, Kind, ScalarType, Type
 from ptokit.values.dtypes import DType
 from ptokit.values.enumerations import Loc, Word
 
@@ -26,7 +26,7 @@ class Role(Enum):
 
 
 REQUIRED = object()
-STORED = (Kind.TILE, Kind.CONV, Kind.REGISTER)  # outputs of these kinds are results in SSA form
+STORED = (Kind.TILE, Kind.CONV, *REGISTER_KINDS)  # outputs of these kinds are results in SSA form
 IN_MEMORY = frozenset(
     (
         Kind.TILE,
@@ -37,7 +37,7 @@ IN_MEMORY = frozenset(
         Kind.PTR,
         Kind.ARRAY,
         Kind.STRUCT,
-        Kind.REGISTER,
+        *REGISTER_KINDS,
     )
 )
 

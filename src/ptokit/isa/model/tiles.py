@@ -233,6 +233,55 @@ def mask(bits: int) -> RegisterType:
 ALIGN = RegisterType(Loc.REGISTER, u8, 1, 32, Shape(1, 32), word="align")
 
 
+@dataclass(frozen=True)
+class LogicalType(RegisterType):
+    """A logical vector, or a mask for one: any number of lanes, which some registers hold.
+
+    `spelled` is the text of its elements: integers without a sign are unsigned, unless an
+    instruction says more. `assigned` is the layout in registers that a compiler has chosen, which
+    has no effect on the lanes. A mask has a byte for each lane.
+    """
+
+    spelled: str = ""
+    assigned: str = ""
+
+    def __str__(self) -> str:
+        layout = f", {self.assigned}" if self.assigned else ""
+        by = "x" if self.spelled else ""
+        return f"!pto.vmi.{self.word}<{self.lanes}{by}{self.spelled}{layout}>"
+
+    @property
+    def in_pairs(self) -> bool:
+        """True if text counts pairs of elements."""
+        return self.spelled.endswith("x2")
+
+    @property
+    def lanes(self) -> int:
+        """The number of lanes in text."""
+        return self.cols // 2 if self.in_pairs else self.cols
+
+    @property
+    def unit_bits(self) -> int:
+        """The bits of an element, and of both of a pair of bf16, as pointers count them."""
+        return self.dtype.bits * (1 + (self.in_pairs and not self.dtype.packed))
+
+    @property
+    def signless(self) -> bool:
+        """True if text does not say whether the integers have a sign."""
+        return self.spelled[:1] == "i"
+
+    @property
+    def grain(self) -> int:
+        """The bits of the elements that a mask is for; 0 if text does not say."""
+        return int(self.spelled[1:]) if self.spelled[1:].isdigit() else 0
+
+
+def logical(dtype: DType, cols: int, spelled: str, assigned: str = "") -> LogicalType:
+    """Return the type of a logical vector with the text of its elements and its layout."""
+    whole = Shape(1, cols)
+    return LogicalType(Loc.REGISTER, dtype, 1, cols, whole, spelled=spelled, assigned=assigned)
+
+
 def tile_type(
     loc: Loc,
     dtype: DType,

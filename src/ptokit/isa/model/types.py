@@ -10,17 +10,21 @@ from typing import ClassVar, TypeAlias
 
 from ptokit.isa.formula.formulas import Many
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import ConvTileType, MultiTileType, RegisterType, TileType
+from ptokit.isa.model.tiles import ConvTileType, LogicalType, MultiTileType, RegisterType, TileType
 from ptokit.values.dtypes import DTYPES, DType, i64, u8
 
 
 @dataclass(frozen=True)
 class PtrType:
-    """A pointer to global memory, or, according to `space`, to the memory of a location."""
+    """A pointer to global memory, or, according to `space`, to the memory of a location.
+
+    `element` is the spelling of its elements if `dtype` says less: `!pto.bf16x2`, 32 bits.
+    """
 
     dtype: DType
     space: str = "gm"
     by_number: bool = False  # made from an integer address
+    element: str = ""
 
     @property
     def offset(self) -> int | None:
@@ -28,7 +32,8 @@ class PtrType:
         return None
 
     def __str__(self) -> str:
-        return f"!pto.ptr<{self.dtype}{'' if self.space == 'gm' else f', {self.space}'}>"
+        space = "" if self.space == "gm" else f", {self.space}"
+        return f"!pto.ptr<{self.element or self.dtype}{space}>"
 
 
 @dataclass(frozen=True)
@@ -228,6 +233,7 @@ class Kind(Enum):
     GLOBAL = "global tensor view"
     CONV = "convolution tile"
     REGISTER = "register"  # of the level below tiles
+    LOGICAL = "logical vector"  # in any number of registers
     PTR = "pointer"
     INDEX = "index"
     SCALAR = "scalar"
@@ -244,6 +250,8 @@ class Kind(Enum):
         match given:
             case MultiTileType():
                 return self is Kind.MULTI
+            case LogicalType():
+                return self is Kind.LOGICAL
             case RegisterType():
                 return self is Kind.REGISTER
             case TileType():
@@ -272,6 +280,7 @@ class Kind(Enum):
                 return False
 
 
+REGISTER_KINDS = frozenset((Kind.REGISTER, Kind.LOGICAL))
 # the omitted type of each kind of value
 ELISIONS: dict[Kind, Elided] = {
     Kind.TILE: Elided("!pto.tile<...>"),
@@ -279,6 +288,7 @@ ELISIONS: dict[Kind, Elided] = {
     Kind.GLOBAL: Elided("!pto.partition_tensor_view<...>"),
     Kind.CONV: Elided("!pto.conv_tile<...>"),
     Kind.REGISTER: Elided("!pto.vreg<...>"),
+    Kind.LOGICAL: Elided("!pto.vmi.vreg<...>"),
     Kind.PTR: Elided("!pto.ptr<...>"),
     Kind.INDEX: Elided("dtype"),
     Kind.SCALAR: Elided("dtype"),
@@ -312,3 +322,4 @@ Tile, MultiTile, Global, Conv, Ptr, Index, Scalar, Numbers, Struct, Handle, Entr
     Kind.ANY,
     Kind.REGISTER,
 )
+Vector = Kind.LOGICAL

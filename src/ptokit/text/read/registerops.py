@@ -258,8 +258,9 @@ def _built(
     op = Op(page, spans={"": p.span(at)})
     operands, attrs = fitting
     listed = [o for o in operands if o[0].name not in page.asm.brackets]
-    bare = [o for o in listed if o[0].kind is not Kind.INDEX]  # text may leave out types of indices
-    fits = (some for some in (operands, listed, bare) if len(some) == len(read.types))
+    bare = [pair for pair in listed if not _index(*pair)]  # text may leave out types of indices
+    stated = [o for o in listed if page.asm.typed is None or o[0].name in page.asm.typed]
+    fits = (some for some in (operands, listed, bare, stated) if len(some) == len(read.types))
     typed = next(fits, None)
     if typed is None:
         raise UnknownOperandType
@@ -289,6 +290,11 @@ def _built(
     bind_attributes(p, op, [*words, *attrs, *read.attrs])
     op.results = _results(p, page, read, results)
     return op
+
+
+def _index(operand: Operand, item: Item) -> bool:
+    """Return whether an item is an index."""
+    return operand.kind is Kind.INDEX or (item.value is not None and item.value.type == INDEX)
 
 
 def _key(pair: tuple[Operand, Item]) -> int:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import ConvTileType, MultiTileType, RegisterType, TileType
+from ptokit.isa.model.tiles import ConvTileType, LogicalType, MultiTileType, RegisterType, TileType
 from ptokit.isa.model.types import INDEX, ArrayType, Elided, PtrType, ScalarType, StructType, Type
 from ptokit.isa.model.words import CompactMode
 from ptokit.text.types.convspelling import convolution
@@ -28,6 +28,8 @@ def spell(kind: Type, form: str) -> str:
     ):
         kind = in_pairs(kind) or replace(kind, dtype=_single(kind.dtype))
     match kind:
+        case LogicalType():
+            return str(kind)
         case RegisterType(word="vreg"):
             return f"!pto.vreg<{kind.cols}x{_element(kind.dtype, DPS)}>"
         case RegisterType():
@@ -41,7 +43,8 @@ def spell(kind: Type, form: str) -> str:
         case GlobalType():
             return _view(kind, form)
         case PtrType(dtype, space) if form == DPS:
-            return f"!pto.ptr<{_element(dtype, form)}{'' if space == 'gm' else f', {space}'}>"
+            element = kind.element or _element(dtype, form)
+            return f"!pto.ptr<{element}{'' if space == 'gm' else f', {space}'}>"
         case ScalarType() if form == DPS and kind.dtype is not None:
             return _element(kind.dtype, form)
         case ArrayType(element, shape) if form == DPS and element != INDEX:

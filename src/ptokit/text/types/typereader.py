@@ -17,6 +17,7 @@ from ptokit.isa.model.tiles import (
     VECTORS,
     MultiTileType,
     TileType,
+    logical,
     mask,
     register,
     tile_type,
@@ -49,7 +50,7 @@ from ptokit.text.types.parts import (
     word_of,
 )
 from ptokit.text.types.tilereader import buffer_of, tile_of
-from ptokit.values.dtypes import SPELLINGS, dtype_named
+from ptokit.values.dtypes import SPELLINGS, dtype_named, u8, u32
 from ptokit.values.enumerations import Loc
 
 # types of other dialects, and numbers wider than any element type: kept as written
@@ -203,13 +204,14 @@ def _pointer(parts: Parts) -> Type:
         return Elided("!pto.ptr<...>")
     if parts.fields[0][0].startswith("!pto.ptr<"):  # a table of pointers, which no array is
         return OpaqueType(f"!pto.ptr<{parts.body}>", foreign=True)
-    dtype = element_named(*parts.fields[0])
+    word, at = parts.fields[0]
+    pointer = PtrType(u32, element=word) if word == BF16_PAIR else PtrType(element_named(word, at))
     for space, at in parts.fields[1:]:
         bare = space.removeprefix("#pto.address_space<").strip('"> ')
         if bare not in SPACES:
             raise unknown(bare, SPACES, at, "a memory")
-        return PtrType(dtype, SPACES[bare])
-    return PtrType(dtype)
+        return replace(pointer, space=SPACES[bare])
+    return pointer
 
 
 def _multi_tile(parts: Parts) -> Type:
@@ -288,6 +290,44 @@ def _mask(parts: Parts) -> Type:
 
 
 MASKS = ("b8", "b16", "b32")
+GRAINS = (*MASKS, "pred", "")  # of masks for logical vectors
+BF16_PAIR = "!pto.bf16x2"
+SIGNLESS = re.compile(r"i\d+$")
+LANES = re.compile(r"(\d+)(?:\s*x\s*(\S+))?$")
+
+
+def _logical(word: str) -> Callable[[Parts], Type]:
+    """Return the reader of `<256xf32>` or `<256xpred>`, perhaps with a layout behind it."""
+
+    def read(parts: Parts) -> Type:
+        (text, at), *rest = parts.fields
+        match = LANES.match(text)
+        element = match[2] or "" if match else ""
+        if match is None or not (element or word == "mask") or len(rest) > 1:
+            example = "<256xf32>" if word == "vreg" else "<256xpred>"
+            help = f"write the number of lanes, and what they hold: !pto.vmi.{word}{example}"
+            raise BadType("syntax-error", "no logical vector", at, at + max(len(text), 1), help)
+        lanes = number(match[1], at, "a number of lanes")
+        if not lanes:
+            raise BadType("tile-shape", "a vector has a lane", at, at + 1, "give at least 1")
+        if word == "mask" and element not in GRAINS:
+            raise unknown(element, GRAINS, at + match.start(2), "a grain of masks")
+        if element == "index":
+            raise ForeignElement("unknown-type", "a vector of indices", at, at + len(text))
+        pairs = element.endswith("x2")
+        name = element.removesuffix("x2") if element == BF16_PAIR else element
+        dtype = u8 if word == "mask" else element_named(_with_sign(name), at + match.start(2))
+        layout = re.sub(r"\s+", " ", rest[0][0]) if rest else ""
+        return replace(logical(dtype, lanes * (1 + pairs), element, layout), word=word)
+
+    return read
+
+
+def _with_sign(name: str) -> str:
+    """Return the name of an element type: integers without a sign have none."""
+    return f"u{name}" if SIGNLESS.match(name) else name
+
+
 LAYOUT = re.compile(r"#pto\.layout<\s*(\w+)\s*>")
 
 
@@ -330,4 +370,6 @@ READERS: dict[str, Callable[[Parts], Type]] = {
     "!pto.conv_tile": conv_of,
     "!pto.vreg": _register,
     "!pto.mask": _mask,
+    "!pto.vmi.vreg": _logical("vreg"),
+    "!pto.vmi.mask": _logical("mask"),
 }

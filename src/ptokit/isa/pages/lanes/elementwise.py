@@ -11,6 +11,13 @@ UP_TO_32 = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 MULTIPLIED = (i16, u16, i32, u32, f16, bf16, f32)
 SIGNED = (i8, u8, i16, u16, i32, u32, f16, f32)
 REALS = (f16, f32)
+# forms for logical vectors, of which the mask may be left out, and of which it may not
+ON_NUMBERS, ON_FLOATS = Logical(UP_TO_32, open=True), Logical(REALS, open=True)
+ON_WHOLES = Logical(WHOLE[:6], open=True)
+OF_BITS = lanes("%y = NAME %x, %x, %m : V, V, M -> V", dtype=i32)
+ON_BITS = replace(ON_WHOLES, of_masks=True, example=OF_BITS)
+ON_PRODUCTS, MASKED_NUMBERS = Logical(MULTIPLIED, open=True), Logical(UP_TO_32)
+ON_SIGNS = Logical((i8, i16, i32, f16, bf16, f32), open=True)
 
 
 class LanePairs(Below, abstract=True):
@@ -34,22 +41,25 @@ def on_pairs(*types: DType) -> tuple[Ruled, ...]:
     return (one_type(dst, lhs, rhs), of(dst, *types), granular(mask, dst))
 
 
-OF_BITS = lanes("%y = NAME %x, %x, %m : V, V, M -> V", dtype=i32)
-
-
-class VAdd(LanePairs, name="vadd", f=lambda a, b: a + b, rules=on_pairs(*NUMBER)):
+class VAdd(
+    LanePairs, name="vadd", f=lambda a, b: a + b, rules=on_pairs(*NUMBER), logical=ON_NUMBERS
+):
     """dst[i] = lhs[i] + rhs[i]; integers wrap. Lanes that the mask does not select become 0."""
 
 
-class VSub(LanePairs, name="vsub", f=lambda a, b: a - b, rules=on_pairs(*NUMBER)):
+class VSub(
+    LanePairs, name="vsub", f=lambda a, b: a - b, rules=on_pairs(*NUMBER), logical=ON_NUMBERS
+):
     """dst[i] = lhs[i] - rhs[i]; integers wrap. Lanes that the mask does not select become 0."""
 
 
-class VMul(LanePairs, name="vmul", f=lambda a, b: a * b, rules=on_pairs(*MULTIPLIED)):
+class VMul(
+    LanePairs, name="vmul", f=lambda a, b: a * b, rules=on_pairs(*MULTIPLIED), logical=ON_PRODUCTS
+):
     """dst[i] = lhs[i] * rhs[i]; integers wrap. Lanes that the mask does not select become 0."""
 
 
-class VDiv(LanePairs, name="vdiv", f=lambda a, b: a / b, rules=on_pairs(*REALS)):
+class VDiv(LanePairs, name="vdiv", f=lambda a, b: a / b, rules=on_pairs(*REALS), logical=ON_FLOATS):
     """dst[i] = lhs[i] / rhs[i]. Lanes that the mask does not select become 0."""
 
 
@@ -70,11 +80,25 @@ def with_nan(a: Array, b: Array, chosen: Array) -> Array:
     return a.isnan().where(a, b.isnan().where(b, chosen))
 
 
-class VMax(LanePairs, name="vmax", disputes=("V5",), f=greater, rules=on_pairs(*UP_TO_32)):
+class VMax(
+    LanePairs,
+    name="vmax",
+    disputes=("V5",),
+    f=greater,
+    rules=on_pairs(*UP_TO_32),
+    logical=ON_NUMBERS,
+):
     """dst[i] = max(lhs[i], rhs[i]), NaN if one is. Lanes without the mask become 0."""
 
 
-class VMin(LanePairs, name="vmin", disputes=("V5",), f=lesser, rules=on_pairs(*UP_TO_32)):
+class VMin(
+    LanePairs,
+    name="vmin",
+    disputes=("V5",),
+    f=lesser,
+    rules=on_pairs(*UP_TO_32),
+    logical=ON_NUMBERS,
+):
     """dst[i] = min(lhs[i], rhs[i]), NaN if one is. Lanes without the mask become 0."""
 
 
@@ -90,15 +114,33 @@ def on_bits(operation: Callable[[Array, Array], Array]) -> Callable[[Array, Arra
     return found
 
 
-class VAnd(LanePairs, name="vand", f=on_bits(lambda a, b: a & b), rules=on_pairs(*NUMBER)):
+class VAnd(
+    LanePairs,
+    name="vand",
+    f=on_bits(lambda a, b: a & b),
+    rules=on_pairs(*NUMBER),
+    logical=ON_BITS,
+):
     """dst[i] = the bits of lhs[i] and rhs[i]. Lanes that the mask does not select become 0."""
 
 
-class VOr(LanePairs, name="vor", f=on_bits(lambda a, b: a | b), rules=on_pairs(*NUMBER)):
+class VOr(
+    LanePairs,
+    name="vor",
+    f=on_bits(lambda a, b: a | b),
+    rules=on_pairs(*NUMBER),
+    logical=ON_BITS,
+):
     """dst[i] = the bits of lhs[i] or rhs[i]. Lanes that the mask does not select become 0."""
 
 
-class VXor(LanePairs, name="vxor", f=on_bits(lambda a, b: a ^ b), rules=on_pairs(*NUMBER)):
+class VXor(
+    LanePairs,
+    name="vxor",
+    f=on_bits(lambda a, b: a ^ b),
+    rules=on_pairs(*NUMBER),
+    logical=ON_BITS,
+):
     """dst[i] = the bits of either lhs[i] or rhs[i]. Lanes without the mask become 0."""
 
 
@@ -127,11 +169,11 @@ class LaneShifts(
     )
 
 
-class VShl(LaneShifts, name="vshl", f=shifted_up):
+class VShl(LaneShifts, name="vshl", f=shifted_up, logical=ON_WHOLES):
     """dst[i] = lhs[i] shifted left by rhs[i] bits: 0 for its width or more."""
 
 
-class VShr(LaneShifts, name="vshr", f=shifted_down):
+class VShr(LaneShifts, name="vshr", f=shifted_down, logical=ON_WHOLES):
     """dst[i] = lhs[i] shifted right by rhs[i] bits: arithmetically if it has a sign."""
 
 
@@ -155,27 +197,33 @@ def on_one(*types: DType) -> tuple[Ruled, ...]:
     return (one_type(dst, src), of(dst, *types), granular(mask, dst))
 
 
-class VAbs(LaneWise, name="vabs", f=without_sign, rules=on_one(*SIGNED)):
+class VAbs(LaneWise, name="vabs", f=without_sign, rules=on_one(*SIGNED), logical=ON_SIGNS):
     """dst[i] = |src[i]|; the least integer stays. Lanes without the mask become 0."""
 
 
-class VNeg(LaneWise, name="vneg", f=opposite, rules=on_one(*SIGNED)):
+class VNeg(LaneWise, name="vneg", f=opposite, rules=on_one(*SIGNED), logical=ON_NUMBERS):
     """dst[i] = -src[i]; integers wrap. Lanes that the mask does not select become 0."""
 
 
-class VExp(LaneWise, name="vexp", f=exp, rules=on_one(*REALS)):
+class VExp(LaneWise, name="vexp", f=exp, rules=on_one(*REALS), logical=ON_FLOATS):
     """dst[i] = e ** src[i], as `texp` computes it. Lanes without the mask become 0."""
 
 
-class VLn(LaneWise, name="vln", f=log, rules=on_one(*REALS)):
+class VLn(LaneWise, name="vln", f=log, rules=on_one(*REALS), logical=ON_FLOATS):
     """dst[i] = ln src[i], as `tlog` computes it. Lanes without the mask become 0."""
 
 
-class VSqrt(LaneWise, name="vsqrt", f=Array.sqrt, rules=on_one(*REALS)):
+class VSqrt(LaneWise, name="vsqrt", f=Array.sqrt, rules=on_one(*REALS), logical=ON_FLOATS):
     """dst[i] = the square root of src[i]. Lanes that the mask does not select become 0."""
 
 
-class VRelu(LaneWise, name="vrelu", f=relu, rules=on_one(i32, *REALS)):
+class VRelu(
+    LaneWise,
+    name="vrelu",
+    f=relu,
+    rules=on_one(i32, *REALS),
+    logical=Logical((i32, *REALS), open=True),
+):
     """dst[i] = max(src[i], 0). Lanes that the mask does not select become 0."""
 
 
@@ -185,6 +233,7 @@ class VNot(
     f=complement,
     rules=on_one(*WHOLE),
     example=lanes("%y = NAME %x, %m : V, M -> V", dtype=i32),
+    logical=replace(ON_BITS, example=""),
 ):
     """dst[i] = src[i] with every bit inverted. Lanes without the mask become 0."""
 
@@ -211,19 +260,45 @@ def with_number(*types: DType) -> tuple[Ruled, ...]:
     return (one_type(dst, src), of(dst, *types), granular(mask, dst))
 
 
-class VAdds(LaneNumber, name="vadds", f=lambda a, b: a + b, rules=with_number(*UP_TO_32)):
+class VAdds(
+    LaneNumber,
+    name="vadds",
+    f=lambda a, b: a + b,
+    rules=with_number(*UP_TO_32),
+    logical=MASKED_NUMBERS,
+):
     """dst[i] = src[i] + scalar; integers wrap. Lanes without the mask become 0."""
 
 
-class VMuls(LaneNumber, name="vmuls", f=lambda a, b: a * b, rules=with_number(*MULTIPLIED)):
+class VMuls(
+    LaneNumber,
+    name="vmuls",
+    f=lambda a, b: a * b,
+    rules=with_number(*MULTIPLIED),
+    logical=Logical(MULTIPLIED),
+):
     """dst[i] = src[i] * scalar; integers wrap. Lanes without the mask become 0."""
 
 
-class VMaxs(LaneNumber, name="vmaxs", disputes=("V5",), f=greater, rules=with_number(*UP_TO_32)):
+class VMaxs(
+    LaneNumber,
+    name="vmaxs",
+    disputes=("V5",),
+    f=greater,
+    rules=with_number(*UP_TO_32),
+    logical=MASKED_NUMBERS,
+):
     """dst[i] = max(src[i], scalar), NaN if one is. Lanes without the mask become 0."""
 
 
-class VMins(LaneNumber, name="vmins", disputes=("V5",), f=lesser, rules=with_number(*UP_TO_32)):
+class VMins(
+    LaneNumber,
+    name="vmins",
+    disputes=("V5",),
+    f=lesser,
+    rules=with_number(*UP_TO_32),
+    logical=MASKED_NUMBERS,
+):
     """dst[i] = min(src[i], scalar), NaN if one is. Lanes without the mask become 0."""
 
 
@@ -231,13 +306,23 @@ SHIFTED = lanes("%k = arith.constant 3 : i16", "%y = NAME %x, %k, %m : V, i16, M
 
 
 class VShls(
-    LaneNumber, name="vshls", f=lambda a, b: a << b, rules=with_number(*WHOLE), example=SHIFTED
+    LaneNumber,
+    name="vshls",
+    f=lambda a, b: a << b,
+    rules=with_number(*WHOLE),
+    example=SHIFTED,
+    logical=Logical(WHOLE[:6]),
 ):
     """dst[i] = src[i] shifted left by `scalar` bits. Lanes without the mask become 0."""
 
 
 class VShrs(
-    LaneNumber, name="vshrs", f=lambda a, b: a >> b, rules=with_number(*WHOLE), example=SHIFTED
+    LaneNumber,
+    name="vshrs",
+    f=lambda a, b: a >> b,
+    rules=with_number(*WHOLE),
+    example=SHIFTED,
+    logical=Logical(WHOLE[:6]),
 ):
     """dst[i] = src[i] shifted right by `scalar` bits: arithmetically if it has a sign."""
 
@@ -247,15 +332,15 @@ def leaky(x: Array, slope: Array) -> Array:
     return (x < 0).where(x * slope, x)
 
 
-class VLRelu(LaneNumber, name="vlrelu", f=leaky, rules=with_number(*REALS)):
+class VLRelu(LaneNumber, name="vlrelu", f=leaky, rules=with_number(*REALS), logical=ON_FLOATS):
     """dst[i] = src[i], times `scalar` if it is negative. Lanes without the mask become 0."""
 
 
-class VPRelu(LanePairs, name="vprelu", f=leaky, rules=on_pairs(*REALS)):
+class VPRelu(LanePairs, name="vprelu", f=leaky, rules=on_pairs(*REALS), logical=ON_FLOATS):
     """dst[i] = lhs[i], times rhs[i] if it is negative. Lanes without the mask become 0."""
 
 
-class VMula(Below, name="vmula"):
+class VMula(Below, name="vmula", logical=ON_NUMBERS):
     """dst[i] = acc[i] + lhs[i] * rhs[i], the product not rounded. Other lanes become 0."""
 
     dst = Out(Lanes)
@@ -280,7 +365,7 @@ def fused(a: Array, b: Array, c: Array) -> Array:
     return total.cast(a.dtype) if a.dtype == f32 else total.cast(f32).cast(a.dtype)
 
 
-class VAxpy(Below, name="vaxpy"):
+class VAxpy(Below, name="vaxpy", logical=ON_FLOATS):
     """dst[i] = alpha * lhs[i] + rhs[i], the product not rounded. Other lanes become 0."""
 
     dst = Out(Lanes)
@@ -321,107 +406,3 @@ class VExpDif(Below, name="vexpdif", disputes=("V8",)):
         x, y = (c[:1, which].cast(f32) for c in (src, maximum))
         chosen = active(mask)[:, which]
         dst[:1, : dst.cols] = chosen.where(exp(x - y), 0.0)
-
-
-class Carrying(Below, abstract=True):
-    """Sums or differences of integers with the carry of each lane, for numbers of many lanes."""
-
-    dst = Out(Lanes)
-    carry = Out(Lanes)
-    lhs = In(Lanes)
-    rhs = In(Lanes)
-    mask = In(Lanes)
-    example = lanes("%y, %c = NAME %x, %x, %m : V, V, M -> V, M", dtype=i32)
-    rules = (
-        one_type(dst, lhs, rhs),
-        of(dst, i32, u32),
-        granular(mask, dst),
-        granular(carry, dst),
-    )
-
-
-def carried(dst: Cells, carry: Cells, total: Array, out: Array, mask: Cells) -> None:
-    """Write the low 32 bits of a sum of i64, and where it carries."""
-    masked(dst, total.cast(u32).bitcast(dst.dtype), mask)
-    chosen = active(mask)
-    selecting(
-        carry, chosen.where(out.where(carry.constant(1), carry.constant(0)), carry.constant(0)) > 0
-    )
-
-
-def unsigned(register: Cells) -> Array:
-    """Return lanes of 32 bits as numbers of 64 bits without sign."""
-    return whole(register).bitcast(u32).cast(i64)
-
-
-class VAddC(Carrying, name="vaddc"):
-    """dst[i] = lhs[i] + rhs[i] without sign; carry[i] says whether the sum has a 33rd bit."""
-
-    @staticmethod
-    def run(dst: Cells, carry: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
-        total = unsigned(lhs) + unsigned(rhs)
-        carried(dst, carry, total, total > 0xFFFFFFFF, mask)
-
-
-class VSubC(Carrying, name="vsubc"):
-    """dst[i] = lhs[i] - rhs[i] without sign; carry[i] is 1 where nothing is borrowed."""
-
-    @staticmethod
-    def run(dst: Cells, carry: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
-        total = unsigned(lhs) - unsigned(rhs)
-        carried(dst, carry, total & 0xFFFFFFFF, total >= 0, mask)
-
-
-class CarryingOn(Carrying, abstract=True):
-    """Sums or differences of integers that begin with a carry."""
-
-    dst = Carrying.dst
-    carry = Carrying.carry
-    lhs = Carrying.lhs
-    rhs = Carrying.rhs
-    carry_in = In(Lanes)
-    mask = Carrying.mask
-    example = lanes("%y, %c = NAME %x, %x, %m, %m : V, V, M, M -> V, M", dtype=i32)
-    rules = (Carrying.rules, granular(carry_in, dst))
-
-
-def ones(carry: Cells) -> Array:
-    """Return the carry of each lane as a number."""
-    return active(carry).where(carry.constant(1), carry.constant(0)).cast(i64)
-
-
-class VAddCs(CarryingOn, name="vaddcs"):
-    """dst[i] = lhs[i] + rhs[i] + carry_in[i] without sign; carry[i] is the 33rd bit."""
-
-    @staticmethod
-    def run(dst: Cells, carry: Cells, lhs: Cells, rhs: Cells, carry_in: Cells, mask: Cells) -> None:
-        total = unsigned(lhs) + unsigned(rhs) + ones(carry_in)
-        carried(dst, carry, total & 0xFFFFFFFF, total > 0xFFFFFFFF, mask)
-
-
-class VSubCs(CarryingOn, name="vsubcs"):
-    """dst[i] = lhs[i] - rhs[i] - 1 + carry_in[i] without sign; carry[i]: nothing is borrowed."""
-
-    @staticmethod
-    def run(dst: Cells, carry: Cells, lhs: Cells, rhs: Cells, carry_in: Cells, mask: Cells) -> None:
-        total = unsigned(lhs) - unsigned(rhs) - 1 + ones(carry_in)
-        carried(dst, carry, total & 0xFFFFFFFF, total >= 0, mask)
-
-
-class VMull(Below, name="vmull"):
-    """The low and the high 32 bits of lhs[i] * rhs[i]. Other lanes become 0."""
-
-    low = Out(Lanes)
-    high = Out(Lanes)
-    lhs = In(Lanes)
-    rhs = In(Lanes)
-    mask = In(Lanes)
-    example = lanes("%y, %z = NAME %x, %x, %m : V, V, M -> V, V", dtype=i32)
-    rules = (one_type(low, high, lhs, rhs), of(low, i32, u32), granular(mask, low))
-
-    @staticmethod
-    def run(low: Cells, high: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
-        wide = i64 if low.dtype.signed else u64
-        product = whole(lhs).cast(wide) * whole(rhs).cast(wide)
-        masked(low, product.cast(low.dtype), mask)
-        masked(high, (product >> 32).cast(low.dtype), mask)

@@ -1,8 +1,15 @@
-"""Operands, lanes and examples that the instructions of the level below tiles share."""
+"""Operands, lanes and examples that the instructions of the level below tiles share.
+
+The same formula serves an instruction on registers and one on logical vectors: a page with a
+`Logical` form gives both.
+"""
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import Capacity, in_memory
@@ -10,7 +17,7 @@ from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.allocation import Allocation
 from ptokit.values.layouts import Shape
 
-BELOW = Asm(shape="lanes", cpp_on=NOWHERE)
+BELOW, INHERITED = Asm(shape="lanes", cpp_on=NOWHERE), Asm()
 BYTES = 256  # of a register
 LINE = 32  # bytes of a line of the vector buffer, and of a group of lanes
 UNSIGNED = {8: u8, 16: u16, 32: u32, 64: u64}
@@ -49,11 +56,128 @@ func.func @example(%n: i32) {{
     return WORD.sub(lambda m: words[m[0]], program)
 
 
+@dataclass(frozen=True)
+class Logical:
+    """The form of an instruction for logical vectors, where it differs from that for registers.
+
+    `types` are the element types, `masks` the operands that are masks. `open` says that the mask
+    may be left out, and then selects all lanes, `of_masks` that masks may stand for all vectors.
+    `fields` replace operands, attributes and the body.
+    """
+
+    types: tuple[DType, ...]
+    open: bool = False
+    of_masks: bool = False
+    masks: tuple[str, ...] = ("mask",)
+    fields: Mapping[str, object] = field(default_factory=dict[str, object])
+    rules: tuple[Ruled, ...] = ()
+    modes: tuple[str, ...] = ("zero",)
+    asm: Asm = INHERITED
+    example: str = ""
+
+
 class Below(Instr, abstract=True, pipe=V, core=VECTOR, asm=BELOW, below=True):
     """An instruction of the level below tiles, which A5 and its descendants have."""
 
     targets = ("cpu", "a5")
     specials = NAN_COMPUTED
+
+    def __init_subclass__(
+        cls, abstract: bool = False, logical: Logical | None = None, **facts: Any
+    ) -> None:  # Any: fields of a page
+        super().__init_subclass__(abstract=abstract, **facts)
+        if logical is not None:
+            _logical_form(cls, logical)
+
+
+def _logical_form(page: type[Below], form: Logical) -> None:
+    """Add the page of an instruction for logical vectors."""
+    fields: dict[str, object] = {"run": staticmethod(page.run)}
+    for operand in page.operands:
+        fields[operand.name] = made = copy(operand)
+        if operand.kind is Lanes:
+            made.kind = Vector
+        if operand.name == "mask" and form.open:
+            made.default = None
+    attrs: dict[str, object] = {a.name: a for a in page.attrs}
+    fields |= attrs | {"pmode": Attr(str, "zero")} | {**form.fields}
+    every = {n: o for n, o in fields.items() if isinstance(o, Operand) and o.kind is Vector}
+    vectors = [o for n, o in every.items() if n not in form.masks]
+    masks = [o for n, o in every.items() if n in form.masks]
+    kinds = of_masks(vectors[0], *masks) if form.of_masks else vreg(vectors[0])
+    alike = vectors_alike(*vectors, masks=masks)
+    rules: Ruled = (alike, of(vectors[0], *form.types), kinds, form.rules)
+    pmode = fields["pmode"]
+    rules = (*rules, zeroing(pmode, *form.modes) if isinstance(pmode, Attr) else ())
+    text = {"__doc__": page.__doc__, "__module__": page.__module__, "disputes": page.disputes}
+    page_of(
+        Below,
+        f"Logical{page.__name__}",
+        text | fields,
+        name=f"vmi.{page.name}",
+        asm=form.asm,
+        rules=rules,
+        example=in_logical(form.example or str(page.example)),
+    )
+
+
+def vreg(vector: Operand) -> Ruled:
+    """Require a vector that is no mask."""
+    help = "masks are combined by vand, vor, vxor and vnot alone"
+    return named("element-type", vector.word == "vreg", help=help)
+
+
+def of_masks(vector: Operand, mask: Operand) -> Ruled:
+    """Require that masks are combined in all their lanes."""
+    help = "masks are combined in all lanes: leave out the last one"
+    return named("element-type", either(vector.word == "vreg", ~mask.given), help=help)
+
+
+def vectors_alike(first: Operand, *others: Operand, masks: Iterable[Operand] = ()) -> Ruled:
+    """Require vectors of one type, and masks with a bit for each of their lanes."""
+    one = "the vectors have as many lanes, of one element type"
+    pairs = "pairs are only converted: read them as single elements with vinterpret_cast"
+    return (
+        named("element-type", ~first.in_pairs, help=pairs),
+        *(
+            named("element-type", o.cols == first.cols, o.spelled == first.spelled, help=one)
+            for o in others
+        ),
+        *(when(m.given, lanes_of(m, first)) for m in masks),
+    )
+
+
+def lanes_of(mask: Operand, vector: Operand) -> Ruled:
+    """Require a mask with a bit for each lane."""
+    help = "a mask has a bit for each lane: pred, or b8, b16, b32 as wide as the elements"
+    wide = either(mask.grain == 0, mask.grain == vector.dtype.bits)
+    return named("element-type", mask.cols == vector.lanes, wide, help=help)
+
+
+def zeroing(pmode: Attr, *modes: str) -> Ruled:
+    """Require that lanes which the mask does not select become 0, or one of several modes."""
+    help = "no operand has the old lanes: combine them with vsel"
+    several = f"use {' or '.join(modes)}"
+    return named("attribute", pmode.isin(*modes), help=help if len(modes) == 1 else several)
+
+
+FOR_LOGICAL = (  # text of an example -> for logical vectors
+    (r"pto\.plt_b\d+ %n : i32 -> (!\S+), i32", r"pto.create_mask %few : i64 -> \1"),
+    ("%m, %left = ", "%m = "),
+    (r"  pto\.vecscope", "  %few = arith.constant 8 : i64\n  pto.vecscope"),
+    (r"!pto\.(vreg|mask)<", r"!pto.vmi.\1<"),
+    (r"pto\.vlds ", "pto.vload "),
+    (r"pto\.vsts ", "pto.vstore "),
+    (r"pto\.(create_mask|v(?!ecscope|mi\.))", r"pto.vmi.\1"),
+)
+
+
+def in_logical(example: str) -> str:
+    """Return an example on registers as one on logical vectors."""
+    lanes = re.search(r"!pto\.vreg<(\d+)x", example)
+    for pattern, text in FOR_LOGICAL:
+        example = re.sub(pattern, text, example)
+    return re.sub(r"mask<b", f"mask<{lanes[1] if lanes else 64}xb", example)
 
 
 def page_of(
@@ -77,9 +201,11 @@ def active(mask: Cells, count: int | None = None) -> Array:
     return (mask[:1, 0 : mask.cols : step] & 1) > 0
 
 
-def masked(dst: Cells, value: Term, mask: Cells) -> None:
+def masked(dst: Cells, value: Term, mask: Cells | None) -> None:
     """Write a value to the lanes that a mask selects, and 0 to all others."""
-    dst[:1, : dst.cols] = active(mask, dst.cols).where(value, dst.constant(0))
+    if mask is not None:
+        value = active(mask, dst.cols).where(value, dst.constant(0))
+    dst[:1, : dst.cols] = value
 
 
 def selecting(dst: Cells, truth: Array) -> None:

@@ -1,7 +1,7 @@
 """Values in other lanes, of other types, compared and selected."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.lanes.elementwise import NUMBER, REALS, WHOLE
+from ptokit.isa.pages.lanes.elementwise import NUMBER, REALS, UP_TO_32, WHOLE
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.lanes.masks import HALVES, WHICH, interleaved, separated
 
@@ -22,7 +22,23 @@ def unlike(a: Array, b: Array) -> Array:
     return a.equals(b).where(one ^ one, one | a.isnan() if a.dtype.is_float else one)
 
 
-class VCmp(Below, name="vcmp"):
+ORDERED = {f"o{word}": relation for word, relation in RELATIONS.items()}
+ORDERED["one"] = lambda a, b: (a < b) | (a > b)
+EVERY_RELATION = {**RELATIONS, **ORDERED}
+LOGICAL_RELATION = Attr(str, key="cmp")
+COMPARISON = Logical(
+    UP_TO_32,
+    masks=("mask", "dst"),
+    fields={"relation": LOGICAL_RELATION},
+    rules=(named("attribute", LOGICAL_RELATION.isin(*EVERY_RELATION), help=ANY_RELATION),),
+    example=lanes('%k = NAME %x, %x, %m {cmp = "lt"} : V, V, M -> M'),
+)
+COMPARISON_WITH_NUMBER = replace(
+    COMPARISON, example=lanes('%k = NAME %x, %s, %m {cmp = "lt"} : V, T, M -> M')
+)
+
+
+class VCmp(Below, name="vcmp", logical=COMPARISON):
     """dst[i] = lhs[i] `relation` rhs[i] where the mask selects lane i, else 0."""
 
     dst = Out(Lanes)
@@ -47,11 +63,11 @@ class VCmp(Below, name="vcmp"):
 def compared(dst: Cells, x: Array, y: Array, mask: Cells, relation: str) -> None:
     """Write where the relation holds, of the lanes that the mask selects."""
     none = dst.constant(0)
-    holds = RELATIONS[relation](x, y).where(dst.constant(1), none)
+    holds = EVERY_RELATION[relation](x, y).where(dst.constant(1), none)
     dst[:1, : dst.cols] = active(mask).where(holds, none)
 
 
-class VCmps(Below, name="vcmps"):
+class VCmps(Below, name="vcmps", logical=COMPARISON_WITH_NUMBER):
     """dst[i] = src[i] `relation` scalar where the mask selects lane i, else 0."""
 
     dst = Out(Lanes)
@@ -73,7 +89,15 @@ class VCmps(Below, name="vcmps"):
         compared(dst, x, in_type(scalar, x.dtype), mask, relation)
 
 
-class VSel(Below, name="vsel"):
+SELECTION = Logical(
+    UP_TO_32,
+    modes=("zero", "merge"),
+    asm=Asm(order=("mask", "lhs", "rhs")),
+    example=lanes("%y = NAME %m, %x, %x : M, V, V -> V"),
+)
+
+
+class VSel(Below, name="vsel", logical=SELECTION):
     """dst[i] = lhs[i] where the mask selects lane i, else rhs[i]."""
 
     dst = Out(Lanes)

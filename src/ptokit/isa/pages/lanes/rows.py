@@ -8,6 +8,7 @@ from ptokit.isa.lang.hooks import Hook
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.types import REGISTER_KINDS
 from ptokit.isa.pages.lanes.lanefamilies import *
 
 BUFFER = 256 * 1024  # bytes that indices may reach
@@ -89,7 +90,7 @@ class OnRow(AtAddress, abstract=True):
     body: ClassVar[object] = None
     second: ClassVar[type[Below] | None] = None  # pages of one family have one second form
 
-    def __init_subclass__(cls, abstract: bool = False, **facts: object) -> None:
+    def __init_subclass__(cls, abstract: bool = False, **facts: Any) -> None:  # Any: as in Below
         if "run" in vars(cls):
             cls.body, cls.run = vars(cls)["run"], None
         super().__init_subclass__(abstract=abstract, **facts)
@@ -135,7 +136,7 @@ class OnRow(AtAddress, abstract=True):
         page = cls.second
         assert page is not None
         operands = {o.name: given[o.name] for o in page.ins() if o.name not in row}
-        results = [given[o.name] for o in page.outs() if o.kind is Lanes]
+        results = [given[o.name] for o in page.outs() if o.kind in REGISTER_KINDS]
         return make.op(page, {**operands, **row}, given, results)
 
 
