@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from en_dtypes import hifloat8
 
 import ptokit as pto
 from pto.hostprograms import BYTES, PAGE, Launched, run_host
@@ -27,6 +28,7 @@ from ptokit.api.program import Program
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.ir.module import OpaqueOp
 from ptokit.isa.model.types import PtrType, ScalarType
+from ptokit.values.dtypes import hif8
 from ptokit.values.host import numpy_dtype
 
 EQUAL, CLOSE, DIFFERENT, NOT_RUN = "equal", "close", "different", "not run"
@@ -113,7 +115,10 @@ class Kernel:
                 continue
             for arg, data, old in zip(func.args, launched.values, before, strict=True):
                 if arg.name in after:
-                    new = after[arg.name].reshape(-1).view(np.uint8)
+                    found = after[arg.name].reshape(-1)
+                    if isinstance(arg.type, PtrType) and arg.type.dtype is hif8:
+                        found = found.astype(hifloat8)
+                    new = found.view(np.uint8)
                     changed = np.flatnonzero(new != old)
                     data[changed] = new[changed]
             return
@@ -121,8 +126,9 @@ class Kernel:
 
 def _typed(data: BYTES, kind: object) -> Any:  # an array or a number
     if not isinstance(kind, ScalarType):
-        dtype = numpy_dtype(kind.dtype) if isinstance(kind, PtrType) else None
-        return data.view(dtype or np.uint8)
+        if not isinstance(kind, PtrType):
+            return data
+        return data.view(hifloat8 if kind.dtype is hif8 else numpy_dtype(kind.dtype) or np.uint8)
     if kind.dtype is not None and kind.dtype.is_float:
         return data.view(numpy_dtype(kind.dtype) or np.uint8)[0]
     return int.from_bytes(data.tobytes(), "little", signed=True)

@@ -160,10 +160,10 @@ class Tile(Matrix):
 
     def lines(self, dtype: DType) -> Matrix:
         """Return a row-major tile as another type; rows of a window keep their distance."""
-        width, rest = divmod(self.cols * self.dtype.size, dtype.size)
+        width, rest = divmod(self.cols * self.dtype.bits, dtype.bits)
         assert not rest, f"rows of {self.type} are not whole elements of {dtype}"
         (_, step), *_ = self.elements.map.rows.digits
-        rows = Axis(((self.rows, step * self.dtype.size // dtype.size),))
+        rows = Axis(((self.rows, step * self.dtype.bits // dtype.bits),))
         elements = Elements(self.memory, self.address, dtype, IndexMap(rows, Axis(((width, 1),))))
         return self._read_as(elements, self.rows, width)
 

@@ -211,7 +211,7 @@ class RegisterType(TileType):
     def __str__(self) -> str:
         match self.word:
             case "vreg":
-                return f"!pto.vreg<{self.cols}x{self.dtype}>"
+                return f"!pto.vreg<{min(self.cols, REGISTER_BYTES)}x{self.dtype}>"  # or of pairs
             case "mask":
                 return f"!pto.mask<b{self.dtype.bits}>"
             case _:

@@ -229,7 +229,7 @@ class TracedTile(Recorded, Tile):
         raise NotNative("the bytes of a window do not lie together: let it be reported")
 
     def lines(self, dtype: t.DType) -> Matrix:
-        if self.cols * self.dtype.size % dtype.size:  # illegal programs have effects, too
+        if self.cols * self.dtype.bits % dtype.bits:  # illegal programs have effects, too
             raise NotNative("a rule does not hold: rows hold no whole elements")
         return super().lines(dtype)
 

@@ -14,6 +14,7 @@ from ptokit.isa.below import TYPES as BELOW_TILES
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import (
     ALIGN,
+    REGISTER_BYTES,
     VECTORS,
     MultiTileType,
     TileType,
@@ -275,7 +276,7 @@ def _register(parts: Parts) -> Type:
     """Return the type of `<64xf32>`: a vector register, which has 256 bytes."""
     shape, dtype = extents(*parts.fields[0])
     kind = register(dtype)
-    if shape != (kind.cols,):
+    if shape not in ((kind.cols,), (min(kind.cols, REGISTER_BYTES),)):  # lanes, or pairs of them
         help = f"a register has 256 bytes: write {kind}"
         raise BadType("tile-shape", "a register of another size", 0, len(parts.body), help)
     return kind

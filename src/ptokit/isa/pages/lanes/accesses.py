@@ -52,7 +52,7 @@ class VLds(OnRow, name="vlds"):
     asm = Asm(brackets=("offset",), typed=("src",))
     dst = Out(Lanes)
     src = In(Ptr)
-    offset = In(Index, doc="in elements")
+    offset = In(Index, counts="elements", doc="in elements")
     dist = Attr(str, "NORM")
     rules = (in_buffer(src), same_size(src, dst), one_of(dist, *LOADS))
     going_on = lanes("%y, %q = NAME %p[%c0] : P -> V, P")
@@ -109,7 +109,7 @@ class VSts(OnRow, name="vsts"):
     )
     dst = Out(Ptr)
     src = In(Lanes)
-    offset = In(Index, doc="in elements")
+    offset = In(Index, counts="elements", doc="in elements")
     mask = In(Lanes)
     dist = Attr(str, None)
     rules = (in_buffer(dst), one_of(dist, *STORES))
@@ -127,8 +127,10 @@ class VSts(OnRow, name="vsts"):
     def run(dst: Cells, src: Cells, mask: Cells, dist: str | None) -> None:
         family, _, _ = (dist or "NORM").partition("_")
         if family == "NORM":
-            into = dst.lines(src.dtype)
-            into.put((slice(0, 1), slice(0, into.cols)), whole(src), active(mask, into.cols))
+            unit = src.dtype if src.dtype.bits >= 8 else u8  # packed pairs have one bit of the mask
+            into = dst.lines(unit)
+            lanes = active(mask, into.cols)
+            into.put((slice(0, 1), slice(0, into.cols)), whole(src.lines(unit)), lanes)
             return
         dtype = UNSIGNED[width_of(dist or "")]
         if family == "1PT":
@@ -153,7 +155,7 @@ class VLdsX2(OnRow, name="vldsx2"):
     low = Out(Lanes)
     high = Out(Lanes)
     src = In(Ptr)
-    offset = In(Index, doc="in elements")
+    offset = In(Index, counts="elements", doc="in elements")
     dist = Attr(str, quoted=True)
     rules = (in_buffer(src), one_type(low, high), one_of(dist, *PAIRED))
     example = lanes('%y, %z = NAME %p[%c0], "DINTLV_B32" : P, index -> V, V')
@@ -184,7 +186,7 @@ class VStsX2(OnRow, name="vstsx2"):
     dst = Out(Ptr)
     low = In(Lanes)
     high = In(Lanes)
-    offset = In(Index, doc="in elements")
+    offset = In(Index, counts="elements", doc="in elements")
     mask = In(Lanes)
     dist = Attr(str, quoted=True)
     rules = (in_buffer(dst), one_type(low, high), one_of(dist, *PAIRS))
@@ -234,7 +236,7 @@ class VLdus(AtAddress, name="vldus"):
     state = In(Lanes)
     rules = (in_buffer(src), same_size(src, dst))
     advance = "step"
-    further = {"step": In(Index, doc="in elements")}
+    further = {"step": In(Index, counts="elements", doc="in elements")}
     going_on = lanes(
         "%z = pto.vldas %p : P -> !pto.align",
         "%y, %w, %q = NAME %p, %z, %c0 : P, !pto.align, index -> V, !pto.align, P",
@@ -277,7 +279,8 @@ class VStus(AtAddress, name="vstus"):
     def lowered(
         make: Lowering, after: RegisterType, dst: LocalPointer, offset: Quantity, src: Quantity
     ) -> list[Quantity]:
-        target = make.window(line(dst.dtype, BYTES * 8 // dst.dtype.bits), dst.address)
+        unit = dst.dtype if dst.dtype.bits >= 8 else u8  # packed pairs are counted as one
+        target = make.window(line(unit, BYTES * 8 // unit.bits), dst.address)
         make.op(StoredFirst, {"dst": target, "src": src, "count": offset})
         return make.op(InitAlign, {}, {}, [after])
 
@@ -298,8 +301,9 @@ class StoredFirst(Below, name="vstus", form="to bytes"):
 
     @staticmethod
     def run(dst: Cells, src: Cells, count: Array) -> None:
-        _, lane = src.iota(1, src.cols)
-        dst.put((slice(0, 1), slice(0, dst.cols)), whole(src), lane < count.cast(i64))
+        _, lane = dst.iota(1, dst.cols)
+        x = whole(src.lines(dst.dtype))
+        dst.put((slice(0, 1), slice(0, dst.cols)), x, lane < count.cast(i64))
 
 
 class VStas(AtAddress, name="vstas"):

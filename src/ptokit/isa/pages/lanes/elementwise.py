@@ -11,6 +11,7 @@ UP_TO_32 = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 MULTIPLIED = (i16, u16, i32, u32, f16, bf16, f32)
 SIGNED = (i8, u8, i16, u16, i32, u32, f16, f32)
 REALS = (f16, f32)
+BITWISE = (*NUMBER, f8e4m3, f8e5m2, hif8)  # operations on bits take them, too
 # forms for logical vectors, of which the mask may be left out, and of which it may not
 ON_NUMBERS, ON_FLOATS = Logical(UP_TO_32, open=True), Logical(REALS, open=True)
 ON_WHOLES = Logical(WHOLE[:6], open=True)
@@ -118,7 +119,7 @@ class VAnd(
     LanePairs,
     name="vand",
     f=on_bits(lambda a, b: a & b),
-    rules=on_pairs(*NUMBER),
+    rules=on_pairs(*BITWISE),
     logical=ON_BITS,
 ):
     """dst[i] = the bits of lhs[i] and rhs[i]. Lanes that the mask does not select become 0."""
@@ -128,7 +129,7 @@ class VOr(
     LanePairs,
     name="vor",
     f=on_bits(lambda a, b: a | b),
-    rules=on_pairs(*NUMBER),
+    rules=on_pairs(*BITWISE),
     logical=ON_BITS,
 ):
     """dst[i] = the bits of lhs[i] or rhs[i]. Lanes that the mask does not select become 0."""
@@ -138,7 +139,7 @@ class VXor(
     LanePairs,
     name="vxor",
     f=on_bits(lambda a, b: a ^ b),
-    rules=on_pairs(*NUMBER),
+    rules=on_pairs(*BITWISE),
     logical=ON_BITS,
 ):
     """dst[i] = the bits of either lhs[i] or rhs[i]. Lanes without the mask become 0."""

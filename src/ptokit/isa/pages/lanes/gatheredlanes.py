@@ -135,7 +135,10 @@ def indices(register: Cells, count: int) -> Array:
 
 
 class OfElements(ByIndex, abstract=True):
-    """dst[i] = element index[i] behind `src` where the mask selects lane i, else 0."""
+    """dst[i] = element index[i] behind `src` where the mask selects lane i, else 0.
+
+    Elements of 8 bits go into lanes of 16, with zeros above them.
+    """
 
     dst = Out(Lanes)
     src = In(Ptr)
@@ -143,7 +146,8 @@ class OfElements(ByIndex, abstract=True):
     mask = In(Lanes)
     rules = (
         in_buffer(src),
-        same_size(src, dst),
+        when(src.dtype.isin(i8, u8), named("element-type", dst.dtype.isin(i16, u16))),
+        when(~src.dtype.isin(i8, u8), same_size(src, dst)),
         named("element-type", index.cols >= dst.cols, help="an index for each lane"),
         granular(mask, dst),
     )
@@ -153,7 +157,10 @@ class OfElements(ByIndex, abstract=True):
     @staticmethod
     def run(dst: Cells, src: Cells, index: Cells, mask: Cells, first: Array) -> None:
         at, chosen = indices(index, dst.cols) + first, active(mask, dst.cols)
-        dst[:1, : dst.cols] = src.take(at, where=chosen)
+        found = src.take(at, where=chosen)
+        if found.dtype.bits < dst.dtype.bits:
+            found = found.bitcast(u8).cast(dst.dtype)
+        dst[:1, : dst.cols] = found
 
 
 class VGather2(OfElements, name="vgather2"):

@@ -251,7 +251,7 @@ class Granular(Expr):
             mask, dtype = self.mask.dtype.eval(env), self.register.dtype.eval(env)
             if not isinstance(mask, DType) or not isinstance(dtype, DType):
                 return True
-            return mask.bits == least(dtype.bits, 32)
+            return mask.bits == least(max(dtype.bits, 8), 32)
 
         return fits
 

@@ -1,7 +1,7 @@
 """Values in other lanes, of other types, compared and selected."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.lanes.elementwise import NUMBER, REALS, UP_TO_32, WHOLE
+from ptokit.isa.pages.lanes.elementwise import BITWISE, NUMBER, REALS, UP_TO_32, WHOLE
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.lanes.masks import HALVES, WHICH, interleaved, separated
 
@@ -336,6 +336,7 @@ MODES = {
     "Z": Rounding.TRUNC,
     "O": Rounding.ODD,
 }
+CONVERTED = (*BITWISE, f4e2m1x2, f4e1m2x2)
 PARTS = {"EVEN": 0, "ODD": 1, "P0": 0, "P1": 1, "P2": 2, "P3": 3}
 ANY_MODE = "R half to even, A half away from zero, F down, C up, Z to zero, O to odd"
 
@@ -356,8 +357,8 @@ class VCvt(Below, name="vcvt"):
     part = Attr(str, None)
     example = lanes('%y = NAME %x, %m {rnd = "R", part = "EVEN"} : V, M -> !pto.vreg<128xf16>')
     rules = (
-        of(src, *NUMBER),
-        of(dst, *NUMBER),
+        of(src, *CONVERTED),
+        of(dst, *CONVERTED),
         granular(mask, src),
         when(rnd.given, named("attribute", rnd.isin(*MODES), help=ANY_MODE)),
         when(sat.given, named("attribute", sat.isin("SAT", "NOSAT"), help="use SAT or NOSAT")),
@@ -370,6 +371,9 @@ class VCvt(Below, name="vcvt"):
     ) -> None:
         mode = Rounding.NONE if rnd is None else MODES[rnd]
         first, zero = PARTS.get(part or "", 0), dst.constant(0)
+        if 4 in (src.dtype.bits, dst.dtype.bits):
+            converted_pairs(dst, src, mask, mode, first)
+            return
         chosen = active(mask, src.cols)
         if src.cols < dst.cols:
             value = whole(src).cast(dst.dtype, mode, sat == "SAT")
@@ -380,6 +384,20 @@ class VCvt(Below, name="vcvt"):
         which = slice(first, src.cols, src.cols // dst.cols)
         value = src[:1, which].cast(dst.dtype, mode, sat == "SAT")
         dst[:1, : dst.cols] = chosen[:, which].where(value, zero)
+
+
+def converted_pairs(dst: Cells, src: Cells, mask: Cells, mode: Rounding, part: int) -> None:
+    """Convert packed pairs to bf16 or back: those of every fourth byte, `part` says which."""
+    _, lane = dst.iota(1, dst.cols)
+    if dst.dtype.bits == 4:
+        at = lane // 8 * 2 + lane % 2
+        value = src.take(at).cast(dst.dtype, mode, True)
+        chosen = (mask.take(at) > 0) & (lane // 2 % 4).equals(part)
+    else:
+        byte = lane // 2 * 4 + part
+        value = src.take(byte * 2 + lane % 2).cast(dst.dtype)
+        chosen = mask.take(byte) > 0
+    dst[:1, : dst.cols] = chosen.where(value, dst.constant(0))
 
 
 class VTrc(Below, name="vtrc"):
