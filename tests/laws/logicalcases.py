@@ -261,6 +261,21 @@ case(
     "L*f16",
     lambda g: (2049 + np.arange(96) - (2049 + np.arange(96)) % 2).astype(np.float16),
 )
+case("extf %x : V", "f16", "L*f32", lambda g: g.x.astype(np.float32))
+case("truncf %x : V", "f32", "L*f16", lambda g: g.x.astype(np.float16))
+case("extsi %x : V", "si16", "L*si32", lambda g: g.x.astype(np.int32))
+case("extui %x : V", "ui8", "L*i32", lambda g: g.x.astype(np.uint32))
+case('trunci %x {saturate = "NOSAT"} : V', "si32", "L*si16", lambda g: g.x.astype(np.int16))
+case('fptosi %x {saturate = "SAT"} : V', "f32", "L*si32", into("si32", -(2**31), 2**31 - 1))
+case('fptoui %x {saturate = "SAT"} : V', "f16", "L*ui8", into("ui8", 0, 255))
+case("sitofp %x : V", "si32", "L*f32", lambda g: g.x.astype(np.float32))
+case('pset "PAT_VL8"', "f32", "M", lambda g: np.arange(96) < 8)
+case(
+    "constant_mask {value = dense<[" + "true, false, false, " * 31 + "true, true, true]>}",
+    "f32",
+    "M",
+    lambda g: (np.arange(96) % 3 == 0) | (np.arange(96) > 92),
+)
 case("vinterpret_cast %x : V", "f32", "L*i32", lambda g: g.x.view(np.uint32))
 case("vinterpret_cast %x : V", "f32", "192*ui16", lambda g: g.x.view(np.uint16))
 case("vci %s : T", ("si32", "f32"), "V", lambda g: NUMBER + np.arange(96).astype(g.x.dtype))

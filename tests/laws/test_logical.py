@@ -123,7 +123,8 @@ def written(number: int, one: Case) -> Iterator[str]:
         return
     kinds = [result_type(text, one.kind) for text in one.results.split()]
     made = [f"%r{number}_{n}" for n in range(len(kinds))]
-    yield f"{', '.join(made)} = pto.vmi.{statement} -> {', '.join(k for k, _, _ in kinds)}"
+    arrow = "->" if " : " in statement else ":"
+    yield f"{', '.join(made)} = pto.vmi.{statement} {arrow} {', '.join(k for k, _, _ in kinds)}"
     for n, (value, (kind, lanes, name)) in enumerate(zip(made, kinds, strict=True)):
         yield f"%o{number}_{n} = arith.constant {at + n * ROOM} : i64"
         yield f"%p{number}_{n} = pto.castptr %o{number}_{n} : i64 -> !pto.ptr<{name}, ub>"

@@ -31,6 +31,7 @@ UNPUBLISHED = frozenset(
     ("stphase", "atomictype", "subblockid", "cliprelumode", "ischannelsplit", "channelsplit")
 )
 BELOW = "not checked: below the level of tiles"
+INNER = "not checked: a name between the passes of a compiler, not of the public level pto.vmi"
 OTHER_OPERANDS = "not checked: no form has these operands"
 TILES_OF_F64 = re.compile(r"!pto\.tile(?:_buf)?<.*f64\b")
 # MLIR dialects of text before buffers become tiles; their ops are read unchecked
@@ -45,7 +46,8 @@ def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
     below |= any(isinstance(kind, RegisterType) for kind in types)
     below |= below_tiles(op.name) or any(kind.spelling.startswith(TYPES) for kind in kinds)
     if below or of_threads:
-        message = f"{op.name}: {OTHER_OPERANDS if op.expected else BELOW}"
+        level = INNER if op.name.startswith("pto.vmi.") else BELOW
+        message = f"{op.name}: {OTHER_OPERANDS if op.expected else level}"
         help = f"expected {op.expected}" if op.expected else None
         return Diagnostic("foreign-op", message, op.span, Severity.WARNING, help=help)
     wide = next((k for k in kinds if TILES_OF_F64.match(k.spelling)), None)

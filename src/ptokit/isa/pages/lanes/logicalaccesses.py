@@ -52,7 +52,7 @@ class LogicalLoad(OnLogicalRow, name="vmi.vload"):
     of half the width up with zeros.
     """
 
-    asm = Asm(brackets=("offset",), typed=("src",))
+    asm = Asm(brackets=("offset",), typed=("src",), spellings=("vmi.load",))
     dst = Out(Vector)
     src = In(Ptr)
     offset = In(Index, doc="in elements")
@@ -95,6 +95,7 @@ class LogicalStore(OnLogicalRow, name="vmi.vstore", disputes=("V13",)):
         order=("src", "dst", "offset", "mask"),
         brackets=("offset",),
         typed=("src", "dst", "mask"),
+        spellings=("vmi.store", "vmi.masked_store"),
     )
     dst = Out(Ptr)
     src = In(Vector)

@@ -62,9 +62,10 @@ class BroadcastNumber(Below, name="vmi.vbrc"):
 class BroadcastGroups(Below, name="vmi.vbrc", form="of lanes"):
     """Each lane of `src` in all lanes of its group of dst."""
 
+    asm = Asm(spellings=("vmi.group_broadcast",))
     dst = Out(Vector)
     src = In(Vector)
-    group = Attr(int, 1)
+    group = Attr(int, 1, older="num_groups")
     rules = (
         of(dst, *UP_TO_32),
         named("element-type", src.spelled == dst.spelled, help="one element type"),
@@ -87,7 +88,7 @@ class GroupReduction(Below, abstract=True):
     dst = Out(Vector)
     src = In(Vector)
     mask = In(Vector)
-    group = Attr(int, 1)
+    group = Attr(int, 1, older="num_groups")
     pmode = Attr(str, "zero")
     rules = (
         named("element-type", src.spelled == dst.spelled, help="one element type"),
@@ -105,6 +106,8 @@ class GroupSum(GroupReduction, name="vmi.vcadd", disputes=("V1",)):
     Sums are those of neighbours, then of neighbours of the sums. A lane that the mask does not
     select changes nothing.
     """
+
+    asm = Asm(spellings=("vmi.group_reduce_addf", "vmi.group_reduce_addi"))
 
     reassoc = Attr(bool, False)
     rules = (GroupReduction.rules, of(GroupReduction.src, *UP_TO_32))
@@ -129,6 +132,8 @@ class GroupExtreme(GroupReduction, abstract=True):
 class GroupMaximum(GroupExtreme, name="vmi.vcmax"):
     """dst[g] = the greatest lane of group g, of those that the mask selects."""
 
+    asm = Asm(spellings=("vmi.group_reduce_maxf", "vmi.group_reduce_maxi"))
+
     @staticmethod
     def run(dst: Cells, src: Cells, mask: Cells) -> None:
         x = chosen(src, mask, least_of(src)).reshaped(dst.cols, src.cols // dst.cols)
@@ -137,6 +142,8 @@ class GroupMaximum(GroupExtreme, name="vmi.vcmax"):
 
 class GroupMinimum(GroupExtreme, name="vmi.vcmin"):
     """dst[g] = the least lane of group g, of those that the mask selects."""
+
+    asm = Asm(spellings=("vmi.group_reduce_minf", "vmi.group_reduce_mini"))
 
     @staticmethod
     def run(dst: Cells, src: Cells, mask: Cells) -> None:
@@ -151,7 +158,7 @@ def next_to_zero(x: Array) -> Array:
     return least.bitcast(x.dtype)
 
 
-class LogicalConversion(Below, name="vmi.vcvt", disputes=("V15",)):
+class VectorConversion(Below, abstract=True, disputes=("V15",)):
     """dst[i] = src[i] in another type, rounded as `rounding` says.
 
     R is half to even, which is the default, A half away from zero, H half to zero, F down, C up, Z
@@ -181,6 +188,10 @@ class LogicalConversion(Below, name="vmi.vcvt", disputes=("V15",)):
         if mode == "H":
             x, mode = next_to_zero(x), "A"
         dst[:1, : dst.cols] = x.cast(dst.dtype, MODES[mode], saturate == "SAT")
+
+
+class LogicalConversion(VectorConversion, name="vmi.vcvt"):
+    __doc__ = VectorConversion.__doc__
 
 
 class InterpretCast(Below, name="vmi.vinterpret_cast"):

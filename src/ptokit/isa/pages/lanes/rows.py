@@ -27,7 +27,7 @@ class AtAddress(Below, abstract=True, example=lanes()):
     still: ClassVar[Mapping[str, object]] = {"offset": None}
     further: ClassVar[Mapping[str, Operand]] = {}  # operands that the second form alone has
 
-    def __init_subclass__(cls, abstract: bool = False, **facts: object) -> None:
+    def __init_subclass__(cls, abstract: bool = False, **facts: Any) -> None:  # Any: as in Below
         super().__init_subclass__(abstract=abstract, **facts)
         if not abstract and "going_on" in vars(cls):
             cls._going_on()
