@@ -7,9 +7,9 @@ best. Broken constraints grow heavier while the search is stuck. Everything is d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from random import Random
 from typing import Any
 
@@ -45,6 +45,21 @@ class Constraint:
     cost: Callable[[Env], float]
     exprs: tuple[Expr, ...] = ()
     weight: float = 1
+    known: dict[tuple[Any, ...], float] = field(default_factory=dict[tuple[Any, ...], float])
+
+    @cached_property
+    def about(self) -> tuple[Knob, ...]:
+        """The knobs that the cost depends on: a location may decide a layout (the Left alias)."""
+        layouts = (n for n, word in self.knobs if word == "layout")
+        return tuple(dict.fromkeys((*self.knobs, *((n, "loc") for n in layouts))))
+
+    def at(self, state: State, env: Callable[[], Env]) -> float:
+        """The cost at a state; `env` is asked for only where the knobs have new values."""
+        key = tuple([state.get(k) for k in self.about])
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = self.cost(env())
+        return found
 
 
 def _safely(cost: Callable[[Env], float]) -> Callable[[Env], float]:
@@ -210,12 +225,13 @@ class Walk:
     ) -> None:
         self.space, self.goal, self.random, self.frozen = space, goal, random, frozen
         self.state, self.env = dict(start), space.env(start)
-        self.costs = [c.cost(self.env) for c in goal]
+        self.costs = [c.at(self.state, lambda: self.env) for c in goal]
         self.weights = [c.weight for c in goal]
         self.touching: dict[Knob, list[int]] = {k: [] for k in space.domains}
         for number, constraint in enumerate(goal):
-            for knob in _with_aliases(constraint.knobs, space):
-                self.touching[knob].append(number)
+            for knob in constraint.about:
+                if knob in self.touching:
+                    self.touching[knob].append(number)
         self.recent: list[Knob] = []
 
     @classmethod
@@ -225,10 +241,10 @@ class Walk:
 
     def stays(self, move: Mapping[Knob, Any]) -> bool:
         """Take a move if every rule still holds."""
-        env, _, costs = self._after(move, 0, 0)
+        _, costs = self._after(move, 0, 0)
         held = not any(costs.values())
         if held:
-            self._take(move, env, costs)
+            self._take(move, costs)
         return held
 
     def run(self, steps: int) -> State | None:
@@ -241,51 +257,60 @@ class Walk:
         return None if any(self.costs) else self.state
 
     def _step(self, number: int) -> None:
-        best: list[tuple[Mapping[Knob, Any], Env, dict[int, float]]] = []
+        best: list[tuple[Mapping[Knob, Any], dict[int, float]]] = []
         least = float("inf")
         for move in self._moves(self.goal[number]):
             tabu = 0.6 if any(k in self.recent for k in move) else 0
-            env, change, costs = self._after(move, tabu + 0.01 * len(move), least)
+            change, costs = self._after(move, tabu + 0.01 * len(move), least)
             if change < least - 1e-9:
                 least, best = change, []
             if change <= least + 1e-9:
-                best.append((move, env, costs))
+                best.append((move, costs))
         if not best:
             return
         if least >= 0:
             for i, cost in enumerate(self.costs):
                 self.weights[i] += 1 if cost else 0
-        move, env, costs = self.random.choice(best)
-        self._take(move, env, costs)
+        move, costs = self.random.choice(best)
+        self._take(move, costs)
         self.recent = [*self.recent, *move][-4:]
 
-    def _take(self, move: Mapping[Knob, Any], env: Env, costs: Mapping[int, float]) -> None:
+    def _take(self, move: Mapping[Knob, Any], costs: Mapping[int, float]) -> None:
         self.state.update(move)
-        self.env = env
+        self.env = self._moved(move, self.state)
         for i, cost in costs.items():
             self.costs[i] = cost
 
+    def _moved(self, move: Mapping[Knob, Any], state: State) -> Env:
+        env = self.env
+        for name in dict.fromkeys(k[0] for k in move):
+            env = self.space.rebuilt(env, name, state)
+        return env
+
     def _after(
         self, move: Mapping[Knob, Any], change: float, least: float
-    ) -> tuple[Env, float, dict[int, float]]:
+    ) -> tuple[float, dict[int, float]]:
         """How much worse the goal is missed after a move; not to the end if more than `least`.
 
         What is met now can only add, so it is asked last.
         """
-        changed = {**self.state, **move}
-        env = self.env
-        for name in dict.fromkeys(k[0] for k in move):
-            env = self.space.rebuilt(env, name, changed)
+        changed, made = {**self.state, **move}, list[Env]()
+
+        def env() -> Env:
+            if not made:
+                made.append(self._moved(move, changed))
+            return made[0]
+
         touched = dict.fromkeys(i for k in move for i in self.touching[k])
         after: dict[int, float] = {}
         for met in (False, True):
             for i in touched:
                 if (self.costs[i] == 0) is met:
-                    after[i] = self.goal[i].cost(env)
+                    after[i] = self.goal[i].at(changed, env)
                     change += self.weights[i] * (after[i] - self.costs[i])
                     if met and change > least + 1e-9:
-                        return env, change, after
-        return env, change, after
+                        return change, after
+        return change, after
 
     def _moves(self, constraint: Constraint) -> Iterator[dict[Knob, Any]]:
         for field_ in (f for e in constraint.exprs for f in fields(e)):
@@ -340,12 +365,6 @@ class Walk:
         least = min(numbers) if min(numbers) >= 0 else -(1 << 20)
         others = [n for n in domain if not isinstance(n, int)]
         return list(dict.fromkeys([*others, *(v for v in [*ideas, *few] if v >= least)]))
-
-
-def _with_aliases(knobs: Iterable[Knob], space: Space) -> tuple[Knob, ...]:
-    """A location may decide a layout (the Left alias)."""
-    more = ((n, "loc") for n, word in knobs if word == "layout" and (n, "loc") in space.domains)
-    return tuple(dict.fromkeys((*knobs, *more)))
 
 
 def _near_shape(knob: Knob, env: Env) -> list[int]:

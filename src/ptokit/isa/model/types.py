@@ -51,22 +51,22 @@ class ScalarType:
         dtype = self.dtype
         return dtype is not None and dtype.is_float
 
-    @property
+    @cached_property
     def dtype(self) -> DType | None:
         """The element type of the same name; None for `index` and `i1`."""
         return next((d for d in DTYPES if d.name == self.name), None)
 
-    @property
+    @cached_property
     def bits(self) -> int:
         """The width in bits; 64 for `index`."""
         return 1 if self.name == "i1" else 64 if self.dtype is None else self.dtype.bits
 
-    @property
+    @cached_property
     def element(self) -> DType:
         """The element type of an array that holds one such number."""
         return self.dtype or (u8 if self.name == "i1" else i64)
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
         """The bytes of such a number in memory."""
         return self.element.size
@@ -100,7 +100,7 @@ class ArrayType:
         """The type of the elements."""
         return self.element.element
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
         """The size in bytes."""
         return self.offset(self.count)
@@ -134,12 +134,12 @@ class StructType:
         """The number of arrays, with those of inner structs."""
         return sum(part.arrays for part in self.fields)
 
-    @property
+    @cached_property
     def align(self) -> int:
         """The alignment in bytes."""
         return max(map(_align, self.fields))
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
         """The size in bytes."""
         return -(-self.offset(len(self.fields)) // self.align) * self.align
