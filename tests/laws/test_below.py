@@ -242,6 +242,8 @@ def test_each_instruction_has_a_case() -> None:
         *("mte_ub_ub", "copy_gm_to_ubuf", "copy_ubuf_to_gm", "local_bytes"),
         *("vldas", "vstas", "vstar", "mem_bar", "mte_ub_l1", "copy_ubuf_to_cbuf"),
         "tile_bytes",
+        # test_shared_registers.py has these
+        *("sprclr", "sprsti", "sprsts", "vstur", "vmrgsort4", "get_vms4_sr"),
     }
 
 

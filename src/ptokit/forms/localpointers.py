@@ -12,7 +12,7 @@ from functools import cache
 from typing import cast
 
 from ptokit.analysis.violation import blamed, violation
-from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.ir.editing import FreshNames, refuse
 from ptokit.ir.emission import Emission
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value, once
@@ -21,10 +21,13 @@ from ptokit.isa.index import walk
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.localmemory import Inside, LocalPointer, Quantity
-from ptokit.isa.lang.traits import ALLOCATES, PLACES, WINDOW
+from ptokit.isa.lang.traits import ALLOCATES, OUTSIDE, PLACES, WINDOW
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I64, PtrType, ScalarType
+
+OPEN = "an extent, or what a register holds, is not known before the run"
+KNOWN = "use constants, and straight code between the setting of a register and its use"
 
 
 def _local(value: Value) -> bool:
@@ -60,6 +63,7 @@ class _Lowered(Emission):
         self.pointers: dict[Value, LocalPointer] = {}
         self.addresses: dict[Value, Value] = {}  # tile -> its address
         self.kept = list[Op]()  # ops whose pointers into a tile only others may need
+        self.registers: dict[str, Quantity] = {}
 
     def finished(self) -> Func:
         body = self._block(self.func.body)
@@ -124,9 +128,39 @@ class _Lowered(Emission):
     def _keep(self, op: Op) -> None:
         """Keep an op, with addresses for pointers."""
         operands = {n: self._binding(b) for n, b in op.operands.items()}
-        regions = [self._block(r) for r in op.regions]
+        regions = self._regions(op)
         results = [self._renamed(r) if op.regions else r for r in op.results]
         self.ops.append(replace(op, operands=operands, regions=regions, results=results))
+        for name, operand in op.page.changes.items():
+            self.registers.pop(name, None)
+            if operand is not None:
+                self.registers[name] = self._value(op.bound(operand)[0])
+
+    def _regions(self, op: Op) -> list[Block]:
+        """Lower regions; what they change is not known where they may run twice, or not at all."""
+        inner = (o for r in op.regions for o in r.walk() if isinstance(o, Op))
+        changed = {name for o in inner for name in o.page.changes}
+        once = op.page.routes == ((OUTSIDE, 0), (0, OUTSIDE)) or self._one_iteration(op)
+        found = list[Block]()
+        for region in op.regions:
+            for name in () if once else changed:
+                self.registers.pop(name, None)
+            found.append(self._block(region))
+        for name in () if once else changed:
+            self.registers.pop(name, None)
+        return found
+
+    def _one_iteration(self, op: Op) -> bool:
+        """Return whether the op is a loop that is known to have one iteration."""
+        bounds = [op.bound(n) for n in ("lower", "upper", "step") if n in op.operands]
+        if len(bounds) != 3:
+            return False
+        known = [self.known(self._now(value)) for (value, *_) in bounds]
+        numbers = [n for n in known if n is not None]
+        if len(numbers) != 3:
+            return False
+        lower, upper, step = numbers
+        return lower < upper <= lower + step
 
     def _replace(self, op: Op, given: Mapping[str, object]) -> None:
         """Replace an op by those that its page names."""
@@ -140,8 +174,7 @@ class _Lowered(Emission):
         assert page.lowered is not None
         found = call(page.lowered, {**values, "make": self})
         if found is None:
-            self._keep(op)
-            return
+            raise error("not-executed", f"{op.name}: {OPEN}", op.span, help=KNOWN)
         several = cast("Sequence[object]", found if isinstance(found, list) else [found])
         for result, term in zip(op.results, several, strict=False):
             if isinstance(term, LocalPointer):

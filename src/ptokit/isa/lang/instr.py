@@ -149,6 +149,8 @@ class Instr:
     of_one_core: ClassVar[bool] = False  # a signal from one core to another, by their numbers
     fifo_role: ClassVar[FifoRole | None] = None  # its role for a FIFO between cores
     routes: ClassVar[Routes] = ()  # control-flow edges between its regions
+    # registers that it changes, each with the operand that it holds afterwards, if that is one
+    changes: ClassVar[Mapping[str, str | None]] = {}
     traits: ClassVar[tuple[Trait, ...]] = ()  # properties for analyses and passes
     apart: ClassVar[tuple[Apart, ...]] = ()  # no-alias constraints on hardware
     # outputs with inputs that they may alias, besides pointwise ones. `written_over`: at the same

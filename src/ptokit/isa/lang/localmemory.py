@@ -81,6 +81,11 @@ class Lowering(Emitting, Protocol):
         """Return the bytes at an address as a tile; `cols` are valid if the type says `?`."""
         ...
 
+    @property
+    def registers(self) -> dict[str, Quantity]:
+        """What registers hold at this place of the program, by name, as far as it is known."""
+        ...
+
     def address(self, tile: Quantity) -> Quantity:
         """Return the address that the program gives a tile, else its start."""
         ...

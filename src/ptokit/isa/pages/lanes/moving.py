@@ -236,7 +236,10 @@ class VDintlv(RegisterPairs, name="vdintlv", disputes=("V3",)):
     run = staticmethod(separated)
 
 
-class VSqz(Below, name="vsqz"):
+SQUEEZED = {"SQZN": "mask"}  # the register has the number of lanes that the mask selects
+
+
+class VSqz(Below, name="vsqz", changes=SQUEEZED):
     """The lanes that the mask selects, moved to the front in their order; the rest is 0."""
 
     dst = Out(Lanes)
@@ -252,7 +255,7 @@ class VSqz(Below, name="vsqz"):
         dst[:1, : dst.cols] = (lane < count.cast(i64)).where(found, dst.constant(0))
 
 
-class VUsqz(Below, name="vusqz"):
+class VUsqz(Below, name="vusqz", changes=SQUEEZED):
     """dst[i] = the number of lanes before i that the mask selects; src has no effect."""
 
     dst = Out(Lanes)

@@ -1,0 +1,143 @@
+"""Stores by way of the registers AR, an address, and SQZN, which a squeeze sets.
+
+AR is known between `sprclr` and the first store that changes it; other uses are not executed.
+"""
+
+from typing import Any
+
+from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.page import *
+from ptokit.isa.model.tiles import RegisterType
+from ptokit.isa.pages.lanes.accesses import InitAlign
+from ptokit.isa.pages.lanes.lanefamilies import *
+from ptokit.isa.pages.lanes.rows import AtAddress, in_buffer, one_of, same_size
+
+AR, SQZN = "AR", "SQZN"
+CLEARED = lanes(
+    'pto.sprclr "AR"',
+    "%k = arith.constant 3 : i32",
+    "%r = pto.castptr %a : i64 -> !pto.ptr<ui32, ub>",
+    "%o = pto.castptr %a : i64 -> !pto.ptr<f32, ub>",
+    "%y = pto.vsqz %x, %m : V, M -> V",
+    "%z = pto.init_align : !pto.align",
+    '%w = pto.vstur %z, %y, %o, "NO_POST_UPDATE" : !pto.align, V, !pto.ptr<f32, ub> -> !pto.align',
+    'pto.sprsti "AR", %r[%k] : !pto.ptr<ui32, ub>, i32',
+    'pto.sprsts "AR", %r[%k] : !pto.ptr<ui32, ub>, i32',
+)
+GOING_ON = 'pto.sprclr "AR"', "%k = arith.constant 3 : i32"
+POINTER = "%r = pto.castptr %a : i64 -> !pto.ptr<ui32, ub>"
+NEXT = '%q = NAME "AR", %r[%k] : !pto.ptr<ui32, ub>, i32 -> !pto.ptr<ui32, ub>'
+
+
+class SprClr(Below, name="sprclr", changes={AR: None}, example=CLEARED):
+    """Set a register to 0: AR, the address of stores that squeezed lanes take."""
+
+    register = Attr(str, quoted=True)
+    rules = one_of(register, AR)
+
+    @staticmethod
+    def lowered(make: Lowering, register: str) -> list[Quantity]:
+        make.registers[register] = 0
+        return []
+
+
+class RegisterStore(AtAddress, abstract=True, example=CLEARED):
+    """Store a register of 32 bits, AR."""
+
+    asm = Asm(order=("dst", "offset"), brackets=("offset",), flag="dst")
+    dst = Out(Ptr)
+    offset = In(Scalar, scalar="i32")
+    register = Attr(str, quoted=True)
+    rules = (
+        in_buffer(dst),
+        one_of(register, AR),
+        named("element-type", dst.dtype.isin(u32, i32), help="the register has 32 bits"),
+    )
+    unit: ClassVar[int] = 1  # bytes that the offset counts
+
+    @classmethod
+    def behind(
+        cls, make: Lowering, pointer: LocalPointer, steps: Quantity, **_: Any
+    ) -> LocalPointer:
+        """Return the pointer so many units further on. Any: values of operands."""
+        return LocalPointer(make.sum(pointer.address, make.times(steps, cls.unit)), pointer.dtype)
+
+    @classmethod
+    def lowered(
+        cls, make: Lowering, dst: LocalPointer, offset: Quantity, register: str
+    ) -> list[Quantity] | None:
+        value = make.registers.get(register)
+        if value is None:
+            return None
+        place = dst if offset is None else cls.behind(make, dst, offset)
+        make.op(StoredNumber, {"dst": make.window(line(u32, 1), place.address), "value": value})
+        return []
+
+
+class SprStI(RegisterStore, name="sprsti", unit=4):
+    """Store the register AR, `offset` words of 4 bytes behind a pointer."""
+
+    going_on = lanes(*GOING_ON, POINTER, NEXT)
+
+
+class SprStS(RegisterStore, name="sprsts"):
+    """Store the register AR, `offset` bytes behind a pointer."""
+
+    going_on = lanes(*GOING_ON, POINTER, NEXT)
+
+
+class StoredNumber(Below, name="sprsti", form="to bytes", example=CLEARED):
+    """Store a number of 32 bits."""
+
+    asm = Asm(shape="op")
+    dst = Out(Tile)
+    value = In(Scalar, scalar="i64")
+
+    @staticmethod
+    def run(dst: Cells, value: Array) -> None:
+        dst[:1, :1] = value.cast(dst.dtype)
+
+
+class VStur(AtAddress, name="vstur", example=CLEARED, changes={AR: None}):
+    """Store the lanes of the last squeeze, at `dst` and as many bytes on as AR has.
+
+    With POST_UPDATE AR grows by the bytes that are stored. Hardware keeps the last bytes in the
+    state until `vstar` stores them; ptokit stores all at once.
+    """
+
+    asm = Asm(order=("state", "src", "dst"))
+    after = Out(Lanes)
+    dst = Out(Ptr)
+    state = In(Lanes)
+    src = In(Lanes)
+    mode = Attr(str, quoted=True)
+    rules = (in_buffer(dst), same_size(dst, src), one_of(mode, "POST_UPDATE", "NO_POST_UPDATE"))
+
+    @staticmethod
+    def lowered(
+        make: Lowering, after: RegisterType, dst: LocalPointer, src: Quantity, mode: str
+    ) -> list[Quantity] | None:
+        first, chosen = make.registers.get(AR), make.registers.get(SQZN)
+        if first is None or chosen is None:
+            return None
+        row = line(dst.dtype, BYTES * 8 // dst.dtype.bits)
+        target = make.window(row, make.sum(dst.address, first))
+        make.op(SqueezedStored, {"dst": target, "src": src, "mask": chosen})
+        if mode == "POST_UPDATE":
+            del make.registers[AR]
+        return make.op(InitAlign, {}, {}, [after])
+
+
+class SqueezedStored(Below, name="vstur", form="to bytes", example=CLEARED):
+    """Store as many lanes of a register as a mask selects."""
+
+    asm = Asm(shape="op")
+    dst = Out(Tile)
+    src = In(Lanes)
+    mask = In(Lanes)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, mask: Cells) -> None:
+        _, count = whole(src).compacted(active(mask, src.cols))
+        _, lane = src.iota(1, src.cols)
+        dst.put((slice(0, 1), slice(0, dst.cols)), whole(src), lane < count.cast(i64))
