@@ -23,7 +23,7 @@ def threads(body: str = "") -> str:
 
 def counted_threads(body: str = "", count: str = "%n") -> str:
     """Older text: the extents are values, and their types stand behind the region."""
-    head = "%n = arith.constant 32 : i32\n"
+    head = "%n = arith.constant 8 : i32\n"
     return f"{head}pto.section.simt <<<{count}, %n, %n>>> {{\n{body}}} : i32, i32, i32\n"
 
 
@@ -34,7 +34,7 @@ def branch(body: str) -> str:
 def started(head: str = "attributes {pto.simt_entry}", given: str = "%c", kind: str = "i1") -> str:
     """A function, and one that lets threads run it."""
     begin = f"pto.simt_launch @threads<<<%n, %n, %n>>>({given}) : ({kind}) -> ()"
-    body = f"%n = arith.constant 32 : i32\n{begin}\nreturn\n"
+    body = f"%n = arith.constant 8 : i32\n{begin}\nreturn\n"
     return f"module {{\nfunc.func @threads(%c: i1) {head} {{\nreturn\n}}\n{func(body)}}}\n"
 
 
@@ -73,7 +73,7 @@ def test_what_does(text: str) -> None:
 
 def test_extents_that_are_values_are_numbers() -> None:
     text = pto.loads(func(f"{counted_threads()}return\n")).text()
-    assert "pto.section.simt<<<32, 32, 32>>> {" in text
+    assert "pto.section.simt<<<8, 8, 8>>> {" in text
     with pytest.raises(pto.PtoError, match="dim_x is not known statically"):
         pto.loads(func(f"{counted_threads(count='%x')}return\n"))
 
@@ -86,11 +86,10 @@ def test_extents_that_are_values_are_numbers() -> None:
     ],
     ids=["section", "function"],
 )
-def test_operations_of_threads_are_of_another_level(text: str) -> None:
-    """Outside of them, too: no tile instruction has the name."""
-    assert [d.slug for d in pto.loads(text).check("a5")] == ["foreign-op"]
-    outside = func("%t = pto.get_tid_x : i32\nreturn\n")
-    assert [d.slug for d in pto.loads(outside).check("a5")] == ["foreign-op"]
+def test_operations_of_threads_are_for_threads(text: str) -> None:
+    assert pto.loads(text).check("a5") == []
+    outside = func("%t = pto.get_tid_x : i32\nreturn\n", "attributes {pto.kernel} ")
+    assert [d.slug for d in pto.loads(outside).check("a5")] == ["scope"]
 
 
 @every(
@@ -105,11 +104,10 @@ def test_threads_run_a_function_of_the_module_on_what_it_takes(text: str, slug: 
     assert [d.slug for d in pto.loads(text).check("a5")] == [slug]
 
 
-def test_functions_for_threads_are_kept_and_do_not_run() -> None:
+def test_functions_for_threads_are_kept() -> None:
     program = pto.loads(started())
     assert "pto.simt_launch @threads<<<%n, %n, %n>>>(%c) : (i1) -> ()" in program.text()
     assert pto.loads(program.text()).text() == program.text()
-    with pytest.raises(pto.PtoError, match="what the threads of a SIMT function do"):
-        program.run(c=1, x=1.0, target="a5", func="k")
+    assert program.run(c=1, x=1.0, target="a5", func="k") == {}
     with pytest.raises(pto.PtoError, match="3 extents, got 2"):
         pto.loads(started().replace("<<<%n, %n, %n>>>", "<<<%n, %n>>>"))

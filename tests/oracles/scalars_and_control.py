@@ -325,3 +325,40 @@ say(
         {"out": COUNT[None, 1:9].copy(), "k": 3},
     ),
 )
+THREADS = Program(
+    """\
+func.func private @threads(%o: !pto.ptr<i32>, %k: i32) attributes {pto.simt_entry} {
+  %four = arith.constant 4 : i32
+  %pair = arith.constant dense<[1.0, 2.0]> : vector<2xf16>
+  %bits = llvm.bitcast %pair : vector<2xf16> to i32
+  %t = pto.get_tid_x : i32
+  %first = arith.muli %k, %four : i32
+  %at = arith.addi %first, %t : i32
+  %i = arith.index_castui %at : i32 to index
+  %n = arith.addi %bits, %t : i32
+  pto.stg %n, %o[%i] : !pto.ptr<i32>, i32
+  return
+}
+func.func @f(%o: !pto.ptr<i32>) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  pto.simt_launch @threads<<<%four, %one, %one>>>(%o, %zero) : (!pto.ptr<i32>, i32) -> ()
+  pto.store_vfsimt_info %one, %one, %two : i32, i32, i32
+  func.call @threads(%o, %one) : (!pto.ptr<i32>, i32) -> ()
+  pto.section.simt<<<3, 1, 1>>> {
+    %t = pto.get_tid_x : i32
+    %eight = arith.constant 8 : i32
+    %at = arith.addi %t, %eight : i32
+    %i = arith.index_castui %at : i32 to index
+    pto.store_scalar %t, %o[%i] : !pto.ptr<i32>, i32
+  }
+  return
+}
+""",
+    {"o": [*(0x40003C00 + np.array([0, 1, 2, 3, 0, 1])), -1, -1, 0, 1, 2, -1]},
+    {"o": np.full(12, -1, np.int32)},
+)
+for page in ("ConstantParts", "BitcastOfParts", "SectionSimt", "SimtLaunch", "StoreVfSimtInfo"):
+    say(page, THREADS)

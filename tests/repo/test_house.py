@@ -23,13 +23,13 @@ PACKAGE = ROOT / "src" / "ptokit"
 # folder -> its lines, rounded up to hundreds; a folder imports only those above it
 HOUSE = {
     "diagnostics": 1_200,  # messages, their catalogue and how they are shown
-    "values": 2_700,  # element types, layouts, extents, conversions, the fix-pipe
+    "values": 2_800,  # element types, layouts, extents, conversions, the fix-pipe
     "isa/formula": 800,  # rules as formulas: judged, written out, compiled
     "isa/model": 2_100,  # types, layouts, targets, words of attributes
     "isa/lang": 1_700,  # what a page is written in
     "isa/disputes": 1_700,  # where the sources contradict each other
     "isa": 300,  # the index of the pages
-    "isa/pages": 20_200,  # the instructions
+    "isa/pages": 21_600,  # the instructions
     "isa/expansions": 1_200,  # tile instructions as vector functions
     "ir": 1_200,  # modules, functions, blocks, ops, values; their symbols and comments
     "text/types": 1_300,  # types as text
@@ -39,8 +39,8 @@ HOUSE = {
     "machine/costs": 800,  # cycles of one instruction on each chip
     "machine": 3_700,  # tiles, memories, arguments; one instruction executed
     "machine/record": 2_000,  # bodies recorded as expressions
-    "analysis": 6_200,  # legality, aliases, liveness, ranges, placement
-    "forms": 2_100,  # the normal form: structured, inlined, per core, complete, DPS
+    "analysis": 6_100,  # legality, aliases, liveness, ranges, placement
+    "forms": 3_000,  # the normal form: structured, inlined, per core, complete, DPS
     "order": 5_800,  # queues, FIFOs, signals, deadlocks, races, timelines
     "engines/kernels": 3_800,  # recorded bodies as LLVM text
     "engines/reference": 1_400,  # the reference engine

@@ -60,7 +60,7 @@ SAME = {
     "%r = pto.maximum %x, %y : f32": "%r = arith.maximumf %x, %y : f32",
     "%r = pto.minimum %x, %y : f32": "%r = arith.minimumf %x, %y : f32",
     "%r = pto.absi %a signed : i32": "%r = math.absi %a : i32",
-    "%r = pto.absf %x : f32": "%r = math.absf %x : f32",
+    "%r = pto.absf %x : f32 -> f32": "%r = math.absf %x : f32",
     "%r = pto.negf %x : f32": "%r = arith.negf %x : f32",
     "%r = pto.exti %s signed : i16 -> i32": "%r = arith.extsi %s : i16 to i32",
     "%r = pto.exti %c unsigned : i1 -> i32": "%r = arith.extui %c : i1 to i32",

@@ -73,7 +73,6 @@ vector<4xi16>
 memref<256xi64>
 """
 KEPT = """\
-!pto.ptr<!pto.hif8x2>
 !pto.tile_buf<vec, 16x64x!pto.bf16x2>
 !pto.partition_tensor_view<16x64xf64>
 memref<16x16xf16, strided<[?, ?], offset: ?>, #pto.address_space<vec>>

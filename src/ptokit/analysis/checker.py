@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias, cast
 
-from ptokit.analysis.cores import OF_THREADS
+from ptokit.analysis.cores import OF_THREADS, outside_of_threads
 from ptokit.analysis.known import Facts
 from ptokit.analysis.ranges import Fact
 from ptokit.analysis.violation import (
@@ -78,6 +78,9 @@ class Checker:
         self.facts.learn(op, env)
         if op.attrs:
             self.attributes(op)
+        by_kernel = self.whole is not None and self.whole.launched and not self.threads
+        if op.page.in_thread is not None and by_kernel:
+            self.found.append(outside_of_threads(op))
         elsewhere = RECEIVED if RECEIVES in op.page.traits else None
         for result in op.results:
             part = not {WINDOW, PLACES}.isdisjoint(op.page.traits)
@@ -119,11 +122,11 @@ class Checker:
         given = {k: v.values if isinstance(v, Many) else v for k, v in env.items()}
         regions = tuple(CheckedRegion(self, block) for block in op.regions)
         if op.page.run is None:
-            before, self.threads = self.threads, self.threads or THREADS in op.page.traits
             self.unexecuted(regions)
-            self.threads = before
             return
+        before, self.threads = self.threads, self.threads or THREADS in op.page.traits
         outcome = op.page.run(**arguments(op.page, given, {REGIONS: regions, FLOW: self}))
+        self.threads = before
         for result, number in zip(op.results, outcome, strict=False):
             self.facts.numbers[result] = number
 

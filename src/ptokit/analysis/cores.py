@@ -30,9 +30,8 @@ from ptokit.isa.lang.traits import (
     FifoRole,
 )
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import Elided, StructType, Type
+from ptokit.isa.model.types import StructType, Type
 from ptokit.isa.model.words import CUBE, FIX, MTE1, MTE2, MTE3, VECTOR, KernelKind, M, S, V
-from ptokit.text.types.spelling import told_apart
 from ptokit.values.enumerations import VEC
 
 OF_PIPE = {M: CUBE, MTE1: CUBE, FIX: CUBE, V: VECTOR}
@@ -177,6 +176,7 @@ NO_MORE = "use the running threads, or start others outside"
 HELPER = f"{OF_REGISTERS} functions use registers: move tiles and wait in the caller"
 CHOOSE = "select between fields of the structs"
 FOR_THREADS = "add the attribute to the function, or call the function"
+LAUNCH = f"move it to a function with {OF_THREADS}, and launch that"
 OUTSIDE = "declare the struct in the function that uses it, and pass its fields"
 
 
@@ -263,26 +263,16 @@ def _nested(block: Block, outer: str) -> Iterator[Diagnostic]:
 
 
 def _unfit(op: Op, funcs: Mapping[str, Func]) -> Iterator[Diagnostic]:
-    """Yield a function that threads cannot run, or that does not accept these arguments."""
+    """Yield a function that threads cannot run."""
     name = str(op.attrs[op.page.attrs[0].name])
-    func, given = funcs.get(name), [v.type for v in op.bound(op.page.operands[-1].name)]
-    if func is None:
-        found = ", ".join(f"@{other}" for other in funcs)
-        message = f"{op.name}: no function @{name}"
-        yield Diagnostic("no-such-function", message, op.span, seen=f"the module has {found}")
-    elif OF_THREADS not in func.attrs:
+    func = funcs.get(name)
+    if func is not None and OF_THREADS not in func.attrs:
         yield _refused(op, "", f"@{name} lacks {OF_THREADS}", FOR_THREADS)
-    elif len(given) != len(func.args):
-        message = (
-            f"{op.name}: @{name}: expected {counted(len(func.args), 'operand')}, got {len(given)}"
-        )
-        yield Diagnostic("operand-count", message, op.span)
-    else:
-        for arg, kind in zip(func.args, given, strict=True):
-            if arg.type != kind and not isinstance(kind, Elided):
-                taken, got = told_apart(arg.type, kind)
-                message = f"{op.name}: @{name}: expected {taken}, got {got}"
-                yield Diagnostic("type-mismatch", message, op.span)
+
+
+def outside_of_threads(op: Op) -> Diagnostic:
+    """Return the diagnostic of an instruction that only a thread executes."""
+    return _refused(op, "", "no launch of threads is around it", LAUNCH)
 
 
 def _refused(op: Op, operand: str, seen: str, help: str) -> Diagnostic:

@@ -13,8 +13,10 @@ from ptokit.analysis.defuse import DefUse, ProgramPoint
 from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity
 from ptokit.forms.localpointers import lowered
+from ptokit.forms.packedparts import in_parts
 from ptokit.forms.registercopies import with_register_copies
 from ptokit.forms.structure import structured
+from ptokit.forms.threads import without_threads
 from ptokit.forms.tilehandles import names_handles, with_tiles
 from ptokit.ir.editing import allocation, is_dynamic, is_tile, refuse
 from ptokit.ir.module import AnyOp, Binding, Block, Comments, Func, Module, Op, OpaqueOp, Value
@@ -47,7 +49,7 @@ def executed_form(func: Func) -> Func:
 
     The function itself if it has that form.
     """
-    plain = lowered(func)
+    plain = without_threads(lowered(in_parts(func)))
     if not any(isinstance(op, Op) and op.ssa and op.of_registers for op in plain.ops):
         return func_to_dps(plain)
     whole = structured(plain)

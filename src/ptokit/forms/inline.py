@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import replace
 from functools import cache
 
-from ptokit.analysis.cores import kind_of
+from ptokit.analysis.cores import OF_THREADS, kind_of
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
 from ptokit.diagnostics.printable import counted
@@ -17,7 +17,7 @@ from ptokit.ir.editing import FreshNames, replaced
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import CALLS, THREADS, FifoRole
+from ptokit.isa.lang.traits import CALLS, EXTENTS, THREADS, FifoRole
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Elided, Type
 from ptokit.isa.model.words import KernelKind, Pipe
@@ -30,8 +30,14 @@ DEEPEST = 100  # nested calls
 def calls(func: Func) -> Iterator[tuple[Op, str]]:
     """Yield the calls of a function with the names of their callees."""
     for op in func.ops:
-        if isinstance(op, Op) and CALLS in op.page.traits:
+        if isinstance(op, Op) and _calls(op):
             yield op, str(op.attrs[op.page.attrs[0].name])
+
+
+def _calls(op: Op) -> bool:
+    """Return whether an op calls a function, or launches threads that run one."""
+    traits = op.page.traits
+    return CALLS in traits or (THREADS in traits and op.page.asm.shape == "call" and not op.regions)
 
 
 def entries(module: Module) -> list[Func]:
@@ -94,22 +100,28 @@ class _Inlining:
         self.names = names
         self.kinds: Mapping[Func, KernelKind | None] = {}  # of functions that become sections
         self.inside = False  # True in a section
+        self.extents: Op | None = None  # of launches of threads that do not state theirs
         self.count = 0  # inlined calls
 
     def block(self, block: Block, now: Names, path: tuple[Func, ...]) -> Block:
         """Return the block; `path` are the functions around it."""
         new = Block(block.args, trailing=block.trailing)
         for op in block.ops:
-            if isinstance(op, Op) and CALLS in op.page.traits:
+            if isinstance(op, Op) and _calls(op):
                 new.ops += self._called(op, now, path)
-            else:
-                new.ops.append(self._op(op, now, path))
+                continue
+            new.ops.append(made := self._op(op, now, path))
+            if isinstance(made, Op) and EXTENTS in made.page.traits:
+                self.extents = made
         return new
 
     def _op(self, op: AnyOp, now: Names, path: tuple[Func, ...]) -> AnyOp:
-        around = self.inside
+        around, extents = self.inside, self.extents
         self.inside = around or (isinstance(op, Op) and op.page.core is not None)
-        regions = [self.block(region, now, path) for region in op.regions]
+        regions = list[Block]()
+        for region in op.regions:
+            regions.append(self.block(region, now, path))
+            self.extents = extents
         self.inside = around
         if isinstance(op, OpaqueOp):
             return replace(op, uses=[now.get(v, v) for v in op.uses], regions=regions)
@@ -119,7 +131,7 @@ class _Inlining:
     def _called(self, op: Op, now: Names, path: tuple[Func, ...]) -> list[AnyOp]:
         """Return the ops of the callee's body."""
         name = str(op.attrs[op.page.attrs[0].name])
-        given = tuple(now.get(v, v) for v in op.bound(op.page.operands[0].name))
+        given = tuple(now.get(v, v) for v in op.bound(op.page.operands[-1].name))
         func = self._callee(op, name, given, path)
         kind = self.kinds.get(func)
         lonely = op.results or self.inside or any(self.kinds.get(f) for f in path)
@@ -129,6 +141,7 @@ class _Inlining:
         if self.skipped(func) and not op.results:
             return []
         self._require_few(op, path)
+        launch = self._launch(op, func, now, given)
         callee = _called_from(op.span, structured(deepcopy(func)))
         inner: Names = dict(zip(callee.args, given, strict=True))
         for value in callee.named():
@@ -143,8 +156,25 @@ class _Inlining:
         returned = body.outcome
         if body.terminator is not None:
             body.ops.pop()
+        if launch is not None:
+            return [replace(launch, regions=[Block(ops=body.ops)])]
         now |= dict(zip(op.results, returned, strict=True))
         return body.ops if section is None else [Op(section, regions=[Block(ops=body.ops)])]
+
+    def _launch(self, op: Op, func: Func, now: Names, given: tuple[Value, ...]) -> Op | None:
+        """Return the launch of threads that run a function; None for a call."""
+        if THREADS in op.page.traits:
+            return replace(op, operands={n: replaced(b, now) for n, b in op.operands.items()})
+        if OF_THREADS not in func.attrs:
+            return None
+        if self.extents is None:
+            message = f"{op.name}: @{func.name} is for threads, whose number is not set"
+            raise error("scope", message, op.span, help="set the extents of the launch before it")
+        page = next(p for p in walk() if THREADS in p.traits and p.asm.shape == "call")
+        numbers, last = page.operands[:-1], page.operands[-1]
+        extents = {o.name: self.extents.bound(o.name)[0] for o in numbers}
+        attrs = {page.attrs[0].name: func.name}
+        return Op(page, {**extents, last.name: given}, dict[str, object](attrs), spans=op.spans)
 
     def _require_few(self, op: Op, path: tuple[Func, ...]) -> None:
         """Raise PtoError for more, or deeper nested, calls than a kernel has."""

@@ -17,7 +17,7 @@ from ptokit.ir.editing import renamed, rewritten
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Value
 from ptokit.ir.strings import symbol_name
 from ptokit.isa.lang.instr import CORES
-from ptokit.isa.lang.traits import FifoRole
+from ptokit.isa.lang.traits import THREADS, FifoRole
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 
 OTHER = {CUBE: VECTOR, VECTOR: CUBE}
@@ -136,8 +136,11 @@ def section_kinds(func: Func) -> Iterator[KernelKind]:
 def _of(op: AnyOp, kind: KernelKind) -> list[AnyOp]:
     """Return an instruction, the ops of a section, or nothing."""
     own = core_of(op) if isinstance(op, Op) else None
-    section = isinstance(op, Op) and op.page.core is kind and op.regions and not op.results
-    return [] if own is OTHER[kind] else op.regions[0].ops if section else [op]
+    if own is OTHER[kind]:
+        return []
+    if not isinstance(op, Op) or op.page.core is not kind or not op.regions or op.results:
+        return [op]
+    return [op] if THREADS in op.page.traits else op.regions[0].ops
 
 
 def whole_kernel(module: Module, func: Func) -> Func:

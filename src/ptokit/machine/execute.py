@@ -41,6 +41,7 @@ OF_TARGET = (
     *("FINITE", "FIRST", "STREAMS", "CLEARS", "BY_WORD", "ROOTS", "KEEPS", "SPACED"),
 )
 FACTS = tuple(Resource[name] for name in OF_TARGET)  # properties that bodies depend on
+NO_THREAD = "only the threads of a launch execute it"
 NO_ADDRESS = "the address of its pointer into local memory is not known as a number"
 REACH = 1 << 39  # bytes before and after the start of an array that have addresses
 
@@ -206,7 +207,8 @@ def given(op: Op) -> ByName:
 def not_executed(op: Op) -> Diagnostic:
     """Return the diagnostic of an instruction without a body, with the reason on its page."""
     message = f"{op.name}: accepted by the assembler; ptokit cannot execute it"
-    return Diagnostic("not-executed", message, op.span, seen=op.page.unexecuted or NO_ADDRESS)
+    reason = NO_ADDRESS if op.page.in_thread is None else NO_THREAD
+    return Diagnostic("not-executed", message, op.span, seen=op.page.unexecuted or reason)
 
 
 def stated(result: Value, target: Target) -> Type | Missing:

@@ -106,6 +106,38 @@ def exponential(x: Array) -> Array:
     return (series * r * r + r + 1.0) * scale
 
 
+TWO_OVER_PI = 0.6366197723675814
+HALF_PI = (1.5707963109016418, 1.5893254712295857e-08, 6.123233995736766e-17)  # 25 bits, 25, rest
+SINES = tuple((-1) ** n / factorial(2 * n + 1) for n in range(8, 0, -1))
+COSINES = tuple((-1) ** n / factorial(2 * n) for n in range(8, 0, -1))
+
+
+def sine(x: Array, quarters: int = 0) -> Array:
+    """Return sin(x + quarters * pi / 2) in the type of `x`; NaN for infinity.
+
+    x = n pi/2 + r with |r| < pi/4; a polynomial gives the sine or the cosine of r. Beyond 2**28
+    the result is off by more than one unit in the last place.
+    """
+    a = wide(x)
+    a = (clear_sign(a) < INFINITY).where(a, NOT_A_NUMBER)
+    n = (a * TWO_OVER_PI).rint()
+    r = a
+    for part in HALF_PI:
+        r = r - n * part
+    square = r * r
+    odd, even = square * SINES[0] + SINES[1], square * COSINES[0] + COSINES[1]
+    for one, other in zip(SINES[2:], COSINES[2:], strict=True):
+        odd, even = odd * square + one, even * square + other
+    quarter = ((n - (n * 0.25).rint() * 4.0) + float((1 << 52) + 4 + quarters)).bitcast(i64)
+    found = (quarter & 1).equals(0).where(r + r * square * odd, even * square + 1.0)
+    return (quarter & 2).equals(0).where(found, flip_sign(found)).cast(x.dtype)
+
+
+def cosine(x: Array) -> Array:
+    """Return cos x in the type of `x`; NaN for infinity."""
+    return sine(x, 1)
+
+
 def fused(x: Array, y: Array, z: Array) -> Array:
     """Return x * y + z, rounded once.
 

@@ -115,4 +115,30 @@ V = {
         "yes: the low bits are stored",
         "golden data",
     ),
+    "V17": Dispute(
+        "in which order do threads run, and what do they see of one another?",
+        "Manual of the level: atomics in an order that the target chooses, sums of lanes without "
+        "an order, lanes that need not be the numbers of threads, and nothing portable for a "
+        "shuffle from outside of its group. Golden data: lanes in the order of numbers, and for "
+        "such a shuffle the own value.",
+        "one thread after the other, in the order of numbers, up to the next barrier, vote, "
+        "shuffle or reduction; the lane is the number modulo 32; sums add lanes in order; a "
+        "shuffle from outside gives the own value",
+        "results do not change from run to run, and agree with golden data",
+    ),
+    "V18": Dispute(
+        "what do threads learn of grid and cores?",
+        "Manual of the level: blocks of a grid, of which a vector function is a single one. Golden "
+        "data: extents and block numbers of 0. For the vector core: an id that the target knows.",
+        "extents and block numbers are 0; the core is counted over the blocks of the launch",
+        "golden data; no public text has the ids of cores",
+    ),
+    "V19": Dispute(
+        "which bytes does PRMT select, and how exact are SIN and COS?",
+        "Manual of the level: eight bytes of `lhs:rhs`, and a library of the assembler whose "
+        "accuracy falls for large angles. Golden data: bytes 0 to 3 are those of `rhs`, and three "
+        "bits select.",
+        "as golden data; SIN and COS round the exact value up to angles of 2**28",
+        "golden data; the library's polynomials are not documented",
+    ),
 }

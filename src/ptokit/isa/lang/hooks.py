@@ -35,9 +35,12 @@ def _code(function: Hook) -> CodeType:
     return (function.__func__ if isinstance(function, MethodType) else function).__code__
 
 
-def check_body(page: str, run: Hook | None, unexecuted: str, lowered: Hook | None) -> None:
-    """Raise TypeError unless a page has either a body or a reason why no engine executes it."""
-    if run is None and lowered is None and not unexecuted:
+def check_body(page: str, run: Hook | None, unexecuted: str, *others: Hook | None) -> None:
+    """Raise TypeError unless a page has either a body or a reason why no engine executes it.
+
+    `others` are hooks that say which instructions take its place.
+    """
+    if run is None and not any(others) and not unexecuted:
         raise TypeError(
             f"{page} has no body: write `def run(dst, src, ...)` on the page, or in `unexecuted` "
             "why no engine executes it"

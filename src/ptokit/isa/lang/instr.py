@@ -137,6 +137,9 @@ class Instr:
     core: ClassVar[KernelKind | None] = None  # the kind of core that has it; None: both
     # the instructions that take its place where a pointer into local memory is an operand
     lowered: Hook | None = None
+    in_thread: Hook | None = None  # those that take its place where a thread executes it
+    in_parts: Hook | None = None  # those that take its place on the parts of packed numbers
+    by_thread: ClassVar[str] = ""  # the name of the instruction that a thread executes instead
     below: ClassVar[bool] = False  # an instruction of the level below tiles
     type_of: Hook | None = None  # infers the type of the result from operands and attributes
     manual_lines: Hook | None = None  # a function that yields lines that the manual adds
@@ -253,7 +256,8 @@ class Instr:
         cls._sort()
         if not abstract:
             fields = {f.name for f in (*cls.operands, *cls.attrs)} | cls.types.keys()
-            check_body(cls.__name__, cls.run, cls.unexecuted, cls.lowered)
+            hooks = (cls.lowered, cls.in_thread, cls.in_parts)
+            check_body(cls.__name__, cls.run, cls.unexecuted, *hooks)
             check_hooks(cls.__name__, fields, cls.uses, cls.run, (cls.type_of, cls.needs))
             PAGES.append(cls)
 

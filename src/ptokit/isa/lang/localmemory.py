@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import Type
+from ptokit.isa.model.types import ScalarType, Type
 from ptokit.values.dtypes import DType
 
 Quantity: TypeAlias = "object"  # a number of the program, or one that is known
@@ -88,4 +88,57 @@ class Lowering(Emitting, Protocol):
 
     def address(self, tile: Quantity) -> Quantity:
         """Return the address that the program gives a tile, else its start."""
+        ...
+
+
+class Thread(Emitting, Protocol):
+    """The instructions that take the place of one that a thread of a launch executes.
+
+    Axes are 0 for x, 1 for y and 2 for z; all these numbers are of type index.
+    """
+
+    def constant(self, number: float, kind: Type) -> Quantity: ...
+
+    def place(self, axis: int) -> Quantity:
+        """Return the number of the thread along an axis."""
+        ...
+
+    def extent(self, axis: int) -> Quantity:
+        """Return the number of threads along an axis."""
+        ...
+
+    def number(self) -> Quantity:
+        """Return the number of the thread among all threads of the launch."""
+        ...
+
+    def lane(self) -> Quantity:
+        """Return the number of the thread among those whose values it may use."""
+        ...
+
+    def takes_part(self, thread: Quantity) -> Quantity:
+        """Return, as i1, whether the thread of a number executes this instruction."""
+        ...
+
+    def of(self, operand: str, thread: Quantity) -> Quantity:
+        """Return the value that another thread, by its number, has for an operand."""
+        ...
+
+    def over_lanes(
+        self,
+        operand: str,
+        start: Quantity,
+        step: Callable[[Quantity, Quantity, Quantity], Quantity],
+    ) -> Quantity:
+        """Return the last of the results of `step(result, value, lane)` over all lanes, in order.
+
+        `value` is what the thread of the lane has for the operand; the first result is `start`.
+        """
+        ...
+
+    def type_of(self, operand: str) -> ScalarType:
+        """Return the type of an operand that is a number."""
+        ...
+
+    def slot(self, number: int, kind: ScalarType) -> Quantity:
+        """Return the array of a slot that threads keep values in from launch to launch."""
         ...

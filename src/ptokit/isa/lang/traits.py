@@ -38,12 +38,16 @@ class Trait(Enum):
     OTHERWISE_KEPT = "what none of its forms takes is text of another level, kept as written"
     COPIES = "its result has the content of its operand, a register"
     PLACES = "its result is the bytes at an address of local memory, whatever else lies there"
+    EXTENTS = "sets the extents of the launches of threads behind it"
+    COLLECTIVE = "uses what other threads have computed before it"
+    BARRIER = "waits until all threads have come as far"
 
 
 ALLOCATES, READDRESSES, DERIVES, RECEIVES, ALIASES, WINDOW, TERMINATOR, BY_SCALAR = list(Trait)[:8]
 RESIZES, CALLS, EXPOSES, RECOVERS, BRANCHES, LOCAL, BY_LANE, THREADS = list(Trait)[8:16]
 ONE_ELEMENT, ADDRESSES, POLLS, NOTIFIES, INVALIDATES, STOPS = list(Trait)[16:22]
-BY_INDEX, DEALLOCATES, BEGINS, AWAITS, OTHERWISE_KEPT, COPIES, PLACES = list(Trait)[22:]
+BY_INDEX, DEALLOCATES, BEGINS, AWAITS, OTHERWISE_KEPT, COPIES, PLACES = list(Trait)[22:29]
+EXTENTS, COLLECTIVE, BARRIER = list(Trait)[29:]
 
 
 class FifoRole(Enum):

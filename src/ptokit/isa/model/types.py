@@ -25,6 +25,7 @@ class PtrType:
     space: str = "gm"
     by_number: bool = False  # made from an integer address
     element: str = ""
+    packed: PackedType | None = None  # its elements are pairs, fours or eights of numbers
 
     @property
     def offset(self) -> int | None:
@@ -33,7 +34,7 @@ class PtrType:
 
     def __str__(self) -> str:
         space = "" if self.space == "gm" else f", {self.space}"
-        return f"!pto.ptr<{self.element or self.dtype}{space}>"
+        return f"!pto.ptr<{self.packed or self.element or self.dtype}{space}>"
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,11 @@ class ScalarType:
     def is_float(self) -> bool:
         dtype = self.dtype
         return dtype is not None and dtype.is_float
+
+    @property
+    def part(self) -> ScalarType:
+        """The type of the parts of a packed number, or this type."""
+        return self
 
     @cached_property
     def dtype(self) -> DType | None:
@@ -70,6 +76,29 @@ class ScalarType:
     def nbytes(self) -> int:
         """The bytes of such a number in memory."""
         return self.element.size
+
+
+@dataclass(frozen=True)
+class PackedType(ScalarType):
+    """Several numbers of one type in a register of a thread: `vector<2xf16>`.
+
+    They are replaced by single numbers before a program runs.
+    """
+
+    of: ScalarType
+    count: int
+
+    @property
+    def part(self) -> ScalarType:
+        return self.of
+
+    @cached_property
+    def is_float(self) -> bool:
+        return self.of.is_float
+
+    @cached_property
+    def bits(self) -> int:
+        return self.of.bits * self.count
 
 
 @dataclass(frozen=True)

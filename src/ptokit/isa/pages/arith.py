@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from ptokit.isa.lang.localmemory import Emitting, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import TileType
 from ptokit.values.scalars import Integer, bitwise, choice, quotient, remainder, truth, wrapped
@@ -82,6 +83,19 @@ class ConstantCounts(
     @staticmethod
     def run(machine: Machine, result: TileType) -> object:
         return machine.new(result.closed)
+
+
+class ConstantParts(Instr, own="constant", name="constant", form="packed", pipe=S):
+    """Numbers in one register of a thread, known statically."""
+
+    asm = Asm(dialect="arith", shape="constant", cpp_on=NOWHERE, cpp_text="{type} {result};")
+    example = "%a = arith.constant dense<[1.0, 2.0]> : vector<2xf16>"
+    result = Result(Scalar)
+    value = Attr(tuple)
+
+    @staticmethod
+    def in_parts(make: Emitting, value: tuple[float, ...], result: PackedType) -> list[Quantity]:
+        return [make.op(Constant, {}, {"value": number}, [result.of])[0] for number in value]
 
 
 class BinaryScalar(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), pipe=S):

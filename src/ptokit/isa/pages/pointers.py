@@ -102,13 +102,14 @@ class Element(Instr, abstract=True, traits=(BY_SCALAR, ONE_ELEMENT), pipe=S, exa
 def inside(kind: TypeOf, ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
     """Return the rules of an element."""
     one_type = "the number has the type of the pointer's elements"
-    same = named("element-type", kind.name == ptr.dtype.name, help=one_type)
+    same = named("element-type", kind.part.name == ptr.dtype.name, help=one_type)
     return (same, begun(ptr, offset))
 
 
 class LoadScalar(Element, name="load_scalar", verb="element"):
     """Element `offset` of the array behind `ptr`; an offset past the end is an error."""
 
+    by_thread = "ldg"
     asm = Asm(
         since=(("v0.64", "load"),),
         order=("ptr", "offset"),
@@ -141,6 +142,7 @@ def element_at(make: Lowering, ptr: LocalPointer, offset: object) -> object:
 class StoreScalar(Element, name="store_scalar"):
     """Element `offset` of the array behind `ptr` becomes `value`."""
 
+    by_thread = "stg"
     asm = Asm(
         since=(("v0.64", "store"),),
         order=("value", "ptr", "offset"),
@@ -252,6 +254,7 @@ def of_row(kind: TypeOf, ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
 class LoadOfRows(OfRows, name="load_scalar"):
     """Element `offset` of the buffer `ptr`, in the order of memory."""
 
+    by_thread = "ldg"
     asm = Asm(
         since=(("v0.64", "load"),),
         order=("ptr", "offset"),
@@ -271,6 +274,7 @@ class LoadOfRows(OfRows, name="load_scalar"):
 class StoreOfRows(OfRows, name="store_scalar"):
     """Element `offset` of the buffer `ptr`, in the order of memory, becomes `value`."""
 
+    by_thread = "stg"
     asm = Asm(
         since=(("v0.64", "store"),),
         order=("value", "ptr", "offset"),

@@ -132,7 +132,7 @@ class NegF(UnaryReal, own="negf", f=flip_sign, asm=in_cpp("-{value}").over(Asm(d
     """The value with the other sign, NaN too."""
 
 
-class AbsF(UnaryReal, own="absf", f=clear_sign, asm=in_cpp("std::fabs({value})")):
+class AbsF(UnaryReal, own="absf ->", f=clear_sign, asm=in_cpp("std::fabs({value})")):
     """The value without its sign, NaN too."""
 
 
@@ -156,11 +156,13 @@ def integral(rounding: Rounding) -> Callable[[Array], Array]:
     return lambda x: x.rint(rounding)
 
 
-class Floor(UnaryReal, f=integral(Rounding.FLOOR), asm=in_cpp("std::floor({value})")):
+class Floor(
+    UnaryReal, own="floor ->", f=integral(Rounding.FLOOR), asm=in_cpp("std::floor({value})")
+):
     """The integral value at or below."""
 
 
-class Ceil(UnaryReal, f=integral(Rounding.CEIL), asm=in_cpp("std::ceil({value})")):
+class Ceil(UnaryReal, own="ceil ->", f=integral(Rounding.CEIL), asm=in_cpp("std::ceil({value})")):
     """The integral value at or above."""
 
 
@@ -168,11 +170,15 @@ class Trunc(UnaryReal, f=integral(Rounding.TRUNC), asm=in_cpp("std::trunc({value
     """The integral value toward zero."""
 
 
-class Round(UnaryReal, f=integral(Rounding.ROUND), asm=in_cpp("std::round({value})")):
+class Round(
+    UnaryReal, own="round ->", f=integral(Rounding.ROUND), asm=in_cpp("std::round({value})")
+):
     """The nearest integral value, half away from zero."""
 
 
-class RoundEven(UnaryReal, f=integral(Rounding.RINT), asm=in_cpp("std::nearbyint({value})")):
+class RoundEven(
+    UnaryReal, own="rint ->", f=integral(Rounding.RINT), asm=in_cpp("std::nearbyint({value})")
+):
     """The nearest integral value, half to even."""
 
 
@@ -389,9 +395,7 @@ class ToUnsigned(
         return value.cast(wanted, MODES[rounding], saturate=True).bitcast(result.element)
 
 
-class Bitcast(
-    Conversion, own="bitcast", name="bitcast", asm=in_cpp("std::bit_cast<{type}>({value})")
-):
+class SameBits(Conversion, abstract=True, asm=in_cpp("std::bit_cast<{type}>({value})")):
     """The same bits as a float or an integer of the same width."""
 
     example = "%a = arith.constant 1.5 : f32\n%n = NAME %a : f32 to i32"
@@ -405,6 +409,10 @@ class Bitcast(
     @staticmethod
     def run(value: Array, result: ScalarType) -> Array:
         return value.bitcast(result.element)
+
+
+class Bitcast(SameBits, own="bitcast", name="bitcast"):
+    __doc__ = SameBits.__doc__
 
 
 def unsigned_of(dtype: DType) -> DType:

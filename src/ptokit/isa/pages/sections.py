@@ -54,27 +54,60 @@ class SectionVector(Section, name="section.vector", core=VECTOR, asm=of("__DAV_V
     """The part that only the cores with the vector unit run."""
 
 
-class SectionSimt(Instr, name="section.simt", core=VECTOR, pipe=V, routes=ONCE, traits=(THREADS,)):
-    """Threads of the vector core, their number the product of the three extents of the launch."""
+MOST_THREADS = 2048  # of a launch
+FEW = f"a launch has at most {MOST_THREADS:,} threads"
 
-    unexecuted = "no published source says what the threads of a SIMT section do"
-    targets = (A5,)
+
+class Threads(
+    Instr,
+    abstract=True,
+    core=VECTOR,
+    pipe=V,
+    uses=(REGIONS, FLOW),
+    routes=ONCE,
+    traits=(THREADS,),
+    disputes=("V17",),
+):
+    """Threads of the vector core, their number the product of the three extents of the launch.
+
+    They run one after the other, in the order of their numbers x + X * (y + Y * z), up to the next
+    barrier, vote, shuffle or reduction, at which all of them wait.
+    """
+
+    targets = ("cpu", "a5")
+
+    @staticmethod
+    def run(regions: tuple[Region, ...], flow: ControlFlow) -> tuple[object, ...]:
+        return flow.branch(1, regions)
+
+
+class SectionSimt(Threads, name="section.simt"):
+    __doc__ = Threads.__doc__
+
     asm = Asm(shape="section", cpp_text="// {x} x {y} x {z} threads")
     example = "pto.section.simt<<<128, 1, 1>>> {\n}"
     x = Attr(int, key="dim_x")
     y = Attr(int, key="dim_y")
     z = Attr(int, key="dim_z")
-    rules = named("attribute", x >= 0, y >= 0, z >= 0, help="extents of a launch are at least 0")
+    rules = named(
+        "attribute", x >= 0, y >= 0, z >= 0, x * y * z <= MOST_THREADS, help=f"at least 0; {FEW}"
+    )
 
 
-class SimtLaunch(Instr, name="simt_launch", core=VECTOR, pipe=V, traits=(THREADS,)):
+def of_extents(x: Operand, y: Operand, z: Operand) -> tuple[Ruled, ...]:
+    """Require extents of a launch."""
+    few = x * y * z <= MOST_THREADS
+    return named("operand-value", x >= 0, y >= 0, z >= 0, few, help=f"at least 0; {FEW}")
+
+
+class SimtLaunch(Threads, name="simt_launch"):
     """A function of the module, run by threads of the vector core: the extents give their number.
 
-    The function has `pto.simt_entry`; all threads get the same values.
+    The function has `pto.simt_entry`; all threads get the same values. They run one after the
+    other, in the order of their numbers x + X * (y + Y * z), up to the next barrier, vote, shuffle
+    or reduction, at which all of them wait.
     """
 
-    unexecuted = "no published source says what the threads of a SIMT function do"
-    targets = (A5,)
     asm = Asm(shape="call", cpp_text="// {x} x {y} x {z} threads of {callee}({arguments})")
     example = """\
 func.func private @threads(%n: i32) attributes {pto.simt_entry} {
@@ -89,7 +122,34 @@ func.func @example(%x: i32, %n: i32) {
     z = In(Scalar, scalar="i32", doc="threads along z")
     arguments = In(Any_, (), many=True, doc="what the function takes")
     callee = Attr(str)
-    rules = named("operand-value", x >= 0, y >= 0, z >= 0, help="extents are at least 0")
+    rules = of_extents(x, y, z)
+
+
+class StoreVfSimtInfo(Instr, name="store_vfsimt_info", core=VECTOR, pipe=V, traits=(EXTENTS,)):
+    """Set the extents of the launches that are calls of functions for threads.
+
+    They hold up to the next such instruction, in the same region and in those inside.
+    """
+
+    targets = ("cpu", "a5")
+    asm = Asm(shape="lanes", cpp_on=NOWHERE)
+    example = """\
+func.func private @threads(%n: i32) attributes {pto.simt_entry} {
+  return
+}
+func.func @example(%x: i32, %n: i32) {
+  pto.store_vfsimt_info %x, %x, %x : i32, i32, i32
+  func.call @threads(%n) : (i32) -> ()
+  return
+}"""
+    z = In(Scalar, scalar="i32", doc="threads along z")
+    y = In(Scalar, scalar="i32", doc="threads along y")
+    x = In(Scalar, scalar="i32", doc="threads along x")
+    rules = of_extents(x, y, z)
+
+    @staticmethod
+    def lowered() -> list[object]:
+        return []
 
 
 class FusionRegion(Instr, name="fusion_region", pipe=S, routes=ONCE):

@@ -125,6 +125,7 @@ def _types(p: Parser, arrow: int | None, colon: int | None, end: int, count: int
         except PtoError:
             found = []
         ended, p.i = p.i == end + 1, back
-        if len(found) == count and ended:
+        part = mark is colon and any(str(kind).startswith("vector<") for kind in found)
+        if len(found) == count and ended and not part:  # else perhaps an element of the vector
             return found
     return unknown

@@ -257,10 +257,10 @@ def _built(
 ) -> Op:
     op = Op(page, spans={"": p.span(at)})
     operands, attrs = fitting
-    listed = [o for o in operands if o[0].name not in page.asm.brackets]
+    listed = _with_types(page, operands)
     bare = [pair for pair in listed if not _index(*pair)]  # text may leave out types of indices
-    stated = [o for o in listed if page.asm.typed is None or o[0].name in page.asm.typed]
-    fits = (some for some in (operands, listed, bare, stated) if len(some) == len(read.types))
+    unbracketed = [o for o in operands if o[0].name not in page.asm.brackets]
+    fits = (o for o in (operands, listed, bare, unbracketed) if len(o) == len(read.types))
     typed = next(fits, None)
     if typed is None:
         raise UnknownOperandType
@@ -295,6 +295,17 @@ def _built(
 def _index(operand: Operand, item: Item) -> bool:
     """Return whether an item is an index."""
     return operand.kind is Kind.INDEX or (item.value is not None and item.value.type == INDEX)
+
+
+def _with_types(
+    page: type[Instr], operands: list[tuple[Operand, Item]]
+) -> list[tuple[Operand, Item]]:
+    """Return the operands whose types text lists, in the order of the types."""
+    typed = page.asm.typed
+    if typed is None:
+        return [pair for pair in operands if pair[0].name not in page.asm.brackets]
+    listed = [pair for pair in operands if pair[0].name in typed]
+    return sorted(listed, key=lambda pair: typed.index(pair[0].name))
 
 
 def _key(pair: tuple[Operand, Item]) -> int:

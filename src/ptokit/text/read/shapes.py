@@ -15,7 +15,7 @@ from ptokit.ir.strings import symbol_name
 from ptokit.isa.lang.instr import Attr, Instr
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import I1, I64, INDEX, OpaqueType, ScalarType, Type
+from ptokit.isa.model.types import I1, I64, INDEX, OpaqueType, PackedType, ScalarType, Type
 from ptokit.text.read.attributes import Given, bind_attributes, dictionary, numeral, read_value
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.blocks import read_branch, read_switch
@@ -91,13 +91,8 @@ def read_constant(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     value_at = p.i
     text = p.texts[value_at]
     p.i += 1
-    if text[:6] == "dense<" and p.accept(":") and isinstance(kind := p.type(), TileType):
-        op = Op(forms[-1], spans={"": p.span(at)})
-        expect_results(p, op.page, 1, results)
-        op.results = [p.names.define(n, kind, i) for n, i in results]
-        return op
     if text[:6] == "dense<":
-        raise UnknownOperandType
+        return _dense(p, forms, at, results, text)
     truth = text in ("true", "false")
     number = int(text == "true") if truth else numeral(text)
     if number is None:
@@ -115,6 +110,28 @@ def read_constant(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     name = page.attrs[0].name
     op = Op(page, attrs={name: number}, spans={"": p.span(at), name: p.span(value_at)})
     return finish(p, op, results, (), [kind])
+
+
+def _dense(p: Parser, forms: Forms, at: int, results: list[Named], text: str) -> Op:
+    """Read the rest of `op dense<0> : vector<4xi16>` or `op dense<[1.0, 2.0]> : vector<2xf16>`."""
+    p.expect(":")
+    kind = p.type()
+    if isinstance(kind, TileType):
+        op = Op(next(page for page in forms if not page.attrs), spans={"": p.span(at)})
+    elif isinstance(kind, PackedType):
+        page = next(page for page in forms if page.attrs and page.attrs[0].kind is tuple)
+        found = [numeral(part.strip()) for part in text[6:-1].strip(" []").split(",")]
+        parts = [p.names.number(n, kind.of, at) for n in found if n is not None]
+        parts *= kind.count if len(parts) == 1 else 1
+        if None in found or len(parts) != kind.count:
+            p.fail(f"expected {kind.count} numbers")
+        name, spans = page.attrs[0].name, {"": p.span(at)}
+        op = Op(page, attrs={name: tuple(parts)}, spans={**spans, name: p.span(at + 1)})
+    else:
+        raise UnknownOperandType
+    expect_results(p, op.page, 1, results)
+    op.results = [p.names.define(n, kind, i) for n, i in results]
+    return op
 
 
 def read_compare(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:

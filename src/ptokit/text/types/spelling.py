@@ -43,7 +43,7 @@ def spell(kind: Type, form: str) -> str:
         case GlobalType():
             return _view(kind, form)
         case PtrType(dtype, space) if form == DPS:
-            element = kind.element or _element(dtype, form)
+            element = str(kind.packed or kind.element or _element(dtype, form))
             return f"!pto.ptr<{element}{'' if space == 'gm' else f', {space}'}>"
         case ScalarType() if form == DPS and kind.dtype is not None:
             return _element(kind.dtype, form)

@@ -30,6 +30,7 @@ from ptokit.isa.model.types import (
     ArrayType,
     Elided,
     OpaqueType,
+    PackedType,
     PtrType,
     ScalarType,
     StructType,
@@ -65,6 +66,7 @@ BUFFER = re.compile(
     r"memref<([^<,]+),\s*(?:strided<\[((?:\d+|\?)(?:\s*,\s*(?:\d+|\?))*)\s*\](?:,\s*offset:\s*[0-9?]+)?>,\s*)?"
     r"#pto\.address_space<(\w+)>>$"
 )
+PACKED = re.compile(r"vector<(2|[48](?=xf8E))x([fbi]\w+)>|!pto\.(hif8)x2")
 PLACEMENTS = ("auto", "static", "bmu")
 WHOLE_TILE = re.compile(r"\s*!pto\.tile(?:_buf)?<(.*)>\s*$", re.DOTALL)
 SPELLED: dict[str, Type] = {}
@@ -96,11 +98,22 @@ def _read(spelling: str) -> Type:
         return replace(kind, written=spelling)
     if spelling in VECTORS:
         return replace(VECTORS[spelling], written=spelling)
+    if (packed := packed_named(spelling)) is not None:
+        return packed
     if FOREIGN.match(spelling):
         return OpaqueType(spelling, foreign=True)
     problem = unknown(spelling, ["index", "i1", *SPELLINGS], 0, "a type")
     help = problem.help if problem.help and problem.help.startswith("did") else None
     raise BadType("unknown-type", problem.message, 0, len(spelling), help)
+
+
+def packed_named(spelling: str) -> PackedType | None:
+    """Return the type of a few numbers in one register of a thread, if `spelling` names one."""
+    match = PACKED.fullmatch(spelling)
+    dtype = dtype_named(match[2] or match[3]) if match else None
+    if match is None or dtype is None:
+        return None
+    return PackedType(spelling, ScalarType(dtype.name), int(match[1] or 2))
 
 
 def _memref(match: re.Match[str]) -> TileType | GlobalType | None:
@@ -192,6 +205,8 @@ def _other(spelling: str, name: str, angle: str) -> Type:
     dtype = dtype_named(name)
     if dtype is not None:
         return ScalarType(dtype.name)
+    if (packed := packed_named(name)) is not None:
+        return packed
     if FOREIGN_ELEMENT.fullmatch(name):  # element types that no tile has
         return OpaqueType(spelling, foreign=True)
     if "." not in name:
@@ -206,7 +221,12 @@ def _pointer(parts: Parts) -> Type:
     if parts.fields[0][0].startswith("!pto.ptr<"):  # a table of pointers, which no array is
         return OpaqueType(f"!pto.ptr<{parts.body}>", foreign=True)
     word, at = parts.fields[0]
-    pointer = PtrType(u32, element=word) if word == BF16_PAIR else PtrType(element_named(word, at))
+    if word == BF16_PAIR:
+        pointer = PtrType(u32, element=word)
+    elif (packed := packed_named(word)) is not None:
+        pointer = PtrType(packed.of.element, packed=packed)
+    else:
+        pointer = PtrType(element_named(word, at))
     for space, at in parts.fields[1:]:
         bare = space.removeprefix("#pto.address_space<").strip('"> ')
         if bare not in SPACES:

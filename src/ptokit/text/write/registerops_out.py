@@ -16,6 +16,7 @@ def write_lanes(w: Writer, op: Op) -> None:
     """Write `%r = op %a, %p[%i], "WORD" group(%n) {key = value} : T, group U -> V`."""
     page = op.page
     names, types = list[str](), list[str]()
+    order = list[int]()  # of types, by the page
     words = [op.attrs.get(a.name, a.default) for a in words_of(page)]
     texts = [quoted(str(word)) for word in words if word is not None]
     place = page.asm.flag  # the operand before which words stand, if not at the end
@@ -30,6 +31,8 @@ def write_lanes(w: Writer, op: Op) -> None:
                 names.append(w.use(value))
             if page.asm.typed is None or operand.name in page.asm.typed:
                 types.append(w.type(value.type))
+                order.append(page.asm.typed.index(operand.name) if page.asm.typed else 0)
+    types = [types[n] for n in sorted(range(len(types)), key=order.__getitem__)]
     text = ", ".join((*names, *texts))
     for word, group, values in _groups(w, op):
         text += f"{page.asm.clause_break}{group}"

@@ -12,13 +12,14 @@ from ptokit.ir.strings import quoted
 from ptokit.isa.lang.asm import CLAUSES_SINCE, LISTED_LAST, TYPED_LAST, OwnName, own_names
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import I1, INDEX, Elided, ScalarType, Type
+from ptokit.isa.model.types import INDEX, Elided, Type
 from ptokit.text.read.brackets import element_type, with_types
 from ptokit.text.read.callreader import FLAGS
 from ptokit.text.read.signature import Signature, Slot, signature
-from ptokit.text.write.attributes_out import attribute, attributes, float_text
+from ptokit.text.write.attributes_out import attribute, attributes
 from ptokit.text.write.brackets_out import write_angled, write_bracketed, write_maintained
 from ptokit.text.write.buffers_out import write_memref_part, write_recast
+from ptokit.text.write.constants_out import write_constant
 from ptokit.text.write.control_out import (
     write_asserted,
     write_branch,
@@ -214,23 +215,6 @@ def write_in_full(w: Writer, op: Op) -> None:
 def _of_results(w: Writer, op: Op) -> str:
     """Return the types of the results, each once."""
     return ", ".join(dict.fromkeys(w.type(v.type) for v in op.results))
-
-
-def write_constant(w: Writer, op: Op) -> None:
-    """Write `%c = op 5 : index` or `%c = op dense<0> : vector<4xi16>`."""
-    kind = op.results[0].type
-    if not op.page.attrs:
-        w.line(op, f"{w.results(op)}{w.mnemonic(op)} dense<0> : {w.type(kind)}")
-        return
-    value = op.attrs.get(op.page.attrs[0].name, op.page.attrs[0].default)
-    if kind == I1:
-        w.line(op, f"{w.results(op)}{w.mnemonic(op)} {'true' if value else 'false'}")
-        return
-    if isinstance(kind, ScalarType) and kind.is_float:
-        text = float_text(float(str(value)), kind)
-    else:
-        text = str(value)
-    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text} : {w.type(kind)}")
 
 
 def write_compare(w: Writer, op: Op) -> None:
