@@ -130,14 +130,6 @@ UP, DOWN = f" + ({REST.replace('SAME', '==')})", f" - ({REST.replace('SAME', '!=
 UNSIGNED_UP = " + (({unsigned}){lhs} % ({unsigned}){rhs} != 0)"
 
 
-def bit_and(a: int, b: int) -> int:
-    return a & b
-
-
-def bit_or(a: int, b: int) -> int:
-    return a | b
-
-
 def quotient_up(a: int, b: int) -> int:
     """Return the quotient rounded up."""
     whole = quotient(a, b)
@@ -281,11 +273,11 @@ class MaxUI(
     """The larger of two unsigned values."""
 
 
-class AndI(BinaryScalar, own="and", f=bit_and, symbol="and", asm=infix("&")):
+class AndI(BinaryScalar, own="and", f=operator.and_, symbol="and", asm=infix("&")):
     """Bitwise and."""
 
 
-class OrI(BinaryScalar, own="or", f=bit_or, symbol="or", asm=infix("|")):
+class OrI(BinaryScalar, own="or", f=operator.or_, symbol="or", asm=infix("|")):
     """Bitwise or."""
 
 

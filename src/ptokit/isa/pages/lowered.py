@@ -8,7 +8,7 @@ belong to any level.
 from ptokit.isa.lang.asm import EVERYWHERE, CppOn
 from ptokit.isa.lang.localmemory import Lowering
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.arith import bit_and, bit_or, in_type, shifted_left
+from ptokit.isa.pages.arith import in_type, shifted_left
 from ptokit.isa.pages.control import ControlFlow, Region
 
 REGISTER = "ptokit does not execute register instructions below the level of tiles"
@@ -291,7 +291,7 @@ class ClearBit(OneBit, name="sbitset0"):
 
     @staticmethod
     def run(value: int, bit: int, result: ScalarType) -> int:
-        return in_type(bit_and(value, -1 - shifted_left(1, bit)), result)
+        return in_type(value & -1 - shifted_left(1, bit), result)
 
 
 class SetBit(OneBit, name="sbitset1"):
@@ -301,7 +301,7 @@ class SetBit(OneBit, name="sbitset1"):
 
     @staticmethod
     def run(value: int, bit: int, result: ScalarType) -> int:
-        return in_type(bit_or(value, shifted_left(1, bit)), result)
+        return in_type(value | shifted_left(1, bit), result)
 
 
 class VecScope(Instr, name="vecscope", core=VECTOR, pipe=V, routes=ONCE, uses=(REGIONS, FLOW)):
