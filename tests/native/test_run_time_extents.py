@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import ptokit as pto
 from every import every
@@ -14,25 +16,33 @@ from ptokit.engines.native.compile import CompiledFunction
 from ptokit.launch.settings import options_of
 
 SQUARE = np.arange(40 * 64, dtype=np.float32).reshape(40, 64) / 64
+HALVES = SQUARE.astype(np.float16)
 LINE = SQUARE[:1].copy()
-ROWWISE = {
-    "softmax": (SQUARE,),
-    "rmsnorm": (SQUARE.astype(np.float16), LINE),
-    "layer_norm": (SQUARE, LINE, LINE),
+OUT, WIDE = np.zeros_like(SQUARE), np.zeros((64, 48), np.float32)
+KERNELS: dict[str, tuple[str, dict[str, NDArray[Any]], dict[str, int]]] = {
+    "softmax": ("elementwise", {"x": SQUARE, "y": OUT}, {"rows": 40}),
+    "rmsnorm": ("elementwise", {"x": HALVES, "gain": LINE, "y": OUT}, {"rows": 40}),
+    "layer_norm": (
+        "elementwise",
+        {"x": SQUARE, "gain": LINE, "bias": LINE, "y": OUT},
+        {"rows": 40},
+    ),
+    "gemm": ("matrix", {"a": SQUARE, "b": WIDE, "c": OUT[:, :48].copy()}, {"m": 40}),
+    "flash": ("attention", {"q": HALVES, "k": HALVES, "v": HALVES, "o": OUT}, {"m": 40, "n": 40}),
 }
+TARGETS = [*zip(KERNELS, ("cpu", "a5", "cpu", "a2a3", "cpu"), strict=True)]
 
 
-@every(("name", "target"), [("softmax", "cpu"), ("rmsnorm", "a5"), ("layer_norm", "cpu")])
-def test_columns_of_run_time_rows_are_proven(name: str, target: str) -> None:
-    """What a column is written to is read as a row; no engine has to look at a shadow for it."""
-    kernel = getattr(import_module("examples.kernels.elementwise"), name)
-    outputs = (np.zeros_like(SQUARE),)
-    program = kernel.on(target).program(*ROWWISE[name], *outputs, high=16)
+@every(("name", "target"), TARGETS)
+def test_reads_of_run_time_extents_are_proven(name: str, target: str) -> None:
+    """What is written by name is read by that name; no engine has to look at a shadow for it."""
+    chapter, arrays, numbers = KERNELS[name]
+    kernel = getattr(import_module(f"examples.kernels.{chapter}"), name)
+    how = {"high": 16} if chapter == "elementwise" else {}
+    program = kernel.on(target).program(*arrays.values(), **how)
     executable = program.executable(options_of(target=target, engine="native"))
     executable.options = replace(executable.options, slots=True)
-    names = [arg.name for arg in executable.func.args]
-    given = dict(zip([n for n in names if n != "rows"], (*ROWWISE[name], *outputs), strict=True))
-    launch = executable.bound({**given, "rows": 40})
+    launch = executable.bound({**arrays, **numbers})
     compiler, _ = CompiledFunction(launch, executable.options).job(launch).settled()
     assert not compiler.tracked, compiler.tracked
 

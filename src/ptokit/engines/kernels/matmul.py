@@ -87,7 +87,7 @@ class RegisterBlock:
         code.start(loop)
         head = len(code.lines)  # of the phi instructions, written at the end
         step = Int(code, f"%{code.name('p')}")
-        code.note(f"for {step} in range(0, %k): {len(left)} x {self.vectors} multiply-adds")
+        code.do(f"; for {step} in range(0, %k): {len(left)} x {self.vectors} multiply-adds")
         size = 8 if self.factor == "double" else 4
         align = min(self.lanes.count * size, 64)
         load = f"load {self.lanes.type(self.factor)}, ptr {{}}, align {align}"

@@ -15,10 +15,19 @@ from ptokit.engines.native.plan import LEFT, TICK, Purpose
 from ptokit.ir.module import AnyOp, Block, Op
 from ptokit.isa.model.types import ScalarType, Type
 from ptokit.machine.arguments import Env
-from ptokit.machine.record.code import Coded, Int, NotNative, Num, Truth, coded, text
+from ptokit.machine.record.code import (
+    Coded,
+    Int,
+    NotNative,
+    Num,
+    Truth,
+    coded,
+    form_of,
+    limits_of,
+    text,
+)
 from ptokit.machine.record.definite import Proven
 from ptokit.machine.record.handles import mapped, numbers
-from ptokit.machine.record.intervals import EXTREMES
 
 
 @dataclass
@@ -49,11 +58,7 @@ class CompiledFlow:
         index = counter.now()
         if not isinstance(lower, int) and lower.text in code.by_block:
             code.by_block.add(index.text)
-        if isinstance(lower, int) and isinstance(step, int):
-            last = EXTREMES[1]
-            if isinstance(upper, int):
-                last = max(lower, upper - 1 - (upper - 1 - lower) % step)
-            index = Int(code, index.text, gcd(lower, step), limits=(lower, last))
+        index = self._counter(index, lower, upper, step)
         arguments = (index, *[one.now() for one in held])
         with main.repeating(first), iteration(main, self.op, region.block, arguments):
             passed = region(*arguments)
@@ -68,6 +73,19 @@ class CompiledFlow:
         known = all(isinstance(n, int) for n in (lower, upper))
         initial.leave_loop(runs=known and lower < upper)  # type: ignore[operator]  # `known`: both are ints
         return tuple(one.now() for one in held)
+
+    def _counter(self, now: Int, lower: Num, upper: Num, step: Num) -> Int:
+        """Return the counter of a loop with what its bounds say of it."""
+        code, last, multiple = self.main.code, limits_of(upper)[1] - 1, 1
+        if isinstance(lower, int) and isinstance(step, int):
+            multiple = gcd(lower, step)
+            if isinstance(upper, int):
+                last -= (upper - 1 - lower) % step
+        first = limits_of(lower)[0]
+        if limits_of(step)[0] < 1:
+            return now
+        code.bounds.counter(now.text, form_of(upper))
+        return Int(code, now.text, multiple, limits=(first, max(first, last)))
 
     def repeat(
         self, carried: tuple[object, ...], before: CompiledRegion, after: CompiledRegion

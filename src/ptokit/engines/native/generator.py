@@ -33,7 +33,7 @@ from ptokit.engines.native.plan import TOO_LARGE, Plan, Purpose, places
 from ptokit.engines.native.sharedcode import merged
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
-from ptokit.isa.formula.rules import Rule
+from ptokit.isa.formula.rules import Rule, holds_in_a_layout
 from ptokit.isa.lang.environment import ByName, arguments, environment
 from ptokit.isa.lang.instr import Operand
 from ptokit.isa.lang.traits import ALIASES, SIGNALS
@@ -210,7 +210,7 @@ class Compiler(MainFunction):
 
     def _open_rules(self, seen: ByName, pending: Sequence[Rule]) -> Condition:
         """Return whether the rules hold that could not be decided at compile time."""
-        met = [(rule, rule.holds(seen)) for rule in pending]
+        met = [(rule, holds_in_a_layout(rule, seen)) for rule in pending]
         if any(result is UNKNOWN and rule.required for rule, result in met):
             raise NotNative("a rule that only its instruction decides")
         return every(result for _, result in met if result is not UNKNOWN)
@@ -361,7 +361,7 @@ class Compiler(MainFunction):
 
     def _by_reference(self, op: Op, env: Env, reason: NotNative, result: int | None = None) -> None:
         """Let the reference execute the instruction; its numeric result goes into a slot."""
-        self.code.note(f"{op.name}: by the reference, {reason}")
+        self.code.do(f"; {op.name}: by the reference, {reason}")
         self.extents.clear()
         self._ask(op, env, result=result)
         self.initial.unknown(env[v] for _, v in op.values())

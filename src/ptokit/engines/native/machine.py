@@ -37,7 +37,7 @@ class CompiledMachine:
 
     @property
     def block_num(self) -> Int:
-        return self.main.load(self.main.place(BLOCKS), (0, LARGEST_GRID))
+        return self.main.load(self.main.place(BLOCKS), (1, LARGEST_GRID))
 
     @property
     def subblock_idx(self) -> int:

@@ -122,14 +122,22 @@ def doubtful(rules: Iterable[Rule], env: Env) -> Iterator[tuple[Rule, Value]]:
                 continue
         known = not conditions or (met is True and len(conditions) == 1)
         outcome = rule.formula.eval(env) if known else rule.holds(env)
+        if outcome is UNKNOWN:
+            outcome = holds_in_a_layout(rule, env)
         if outcome is True or outcome is ABSENT:
-            continue
-        if outcome is UNKNOWN and any(rule.holds(e) is True for e in in_each_layout(env)):
             continue
         nothing = idle(env) if nothing is None else nothing
         if nothing and any("valid" in f.path or "matrix" in f.path for f in fields(rule.formula)):
             continue
         yield rule, outcome
+
+
+def holds_in_a_layout(rule: Rule, env: Env) -> Value:
+    """Return what a rule says; True if it is unknown and legal in a layout of ambiguous views."""
+    outcome = rule.holds(env)
+    if outcome is UNKNOWN and any(rule.holds(e) is True for e in in_each_layout(env)):
+        return True
+    return outcome
 
 
 def in_each_layout(env: Env) -> Iterator[Env]:
@@ -142,7 +150,8 @@ def in_each_layout(env: Env) -> Iterator[Env]:
 
 def _ways(value: object) -> tuple[object, ...]:
     """Return a view in each layout that its numbers imply; () for anything else."""
-    return getattr(value, "in_each_layout", ()) if hasattr(type(value), "matrix") else ()
+    kind: object = getattr(value, "type", value)  # of an engine's handle
+    return getattr(kind, "in_each_layout", ()) if hasattr(type(kind), "matrix") else ()
 
 
 def idle(env: Env) -> bool:

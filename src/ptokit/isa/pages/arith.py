@@ -137,8 +137,10 @@ def quotient_up(a: int, b: int) -> int:
     return whole + truth((rest > 0) & (b > 0) | (rest < 0) & (b < 0))
 
 
-def quotient_down(a: int, b: int) -> int:
+def quotient_down(a: int, b: Integer) -> int:
     """Return the quotient rounded down."""
+    if isinstance(b, int) and b > 0:
+        return a // b
     whole = quotient(a, b)
     rest = a - whole * b
     return whole - truth((rest > 0) & (b < 0) | (rest < 0) & (b > 0))

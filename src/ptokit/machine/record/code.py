@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from ptokit.machine.evaluation import NumpyArray, scalar
 from ptokit.machine.record import intervals
 from ptokit.machine.record.intervals import EXTREMES, Limits
+from ptokit.machine.record.linear import Bounds, LinearForm, combined, summand, summands
 from ptokit.values.dtypes import DType
 from ptokit.values.layouts import known
 from ptokit.values.scalars import quotient, wrapped
@@ -61,6 +62,7 @@ class Code:
         self.by_block: set[str] = set()  # numbers that differ between blocks of the launch
         self.known: dict[str, str] = {}  # pure instructions of the open block, by text
         self.unproven: dict[tuple[str, str, str], None] = {}  # operations that may overflow
+        self.bounds = Bounds()
 
     def name(self, hint: str = "v") -> str:
         self.names += 1
@@ -81,9 +83,6 @@ class Code:
 
     def do(self, text: str) -> None:
         self.lines.append(f"  {text}")
-
-    def note(self, text: str) -> None:
-        self.lines.append(f"  ; {text}")
 
     def start(self, label: str) -> None:
         """Start a basic block; results of earlier blocks may not dominate it, so forget them."""
@@ -162,9 +161,7 @@ class Iterations:
 
 def text(number: Num) -> str:
     """Return a number as an operand, modulo 2**64."""
-    if isinstance(number, int):
-        return str(number if intervals.in_64_bits(number) else wrapped(number, 64))
-    return number.text
+    return str(wrapped(number, 64)) if isinstance(number, int) else number.text
 
 
 class Truth:
@@ -195,6 +192,8 @@ class Truth:
     __rand__, __ror__ = __and__, __or__
 
     def __invert__(self) -> Truth:
+        if self.constant is not None:
+            return Truth(self.code, str(not self.constant).lower())
         return self._with("xor", "true")
 
     def _with(self, word: str, other: str) -> Truth:
@@ -210,7 +209,8 @@ def every(conditions: Iterable[Condition]) -> Condition:
     """Return the conjunction of conditions."""
     total: Condition = True
     for condition in conditions:
-        total = total & condition
+        decided = getattr(condition, "constant", None)
+        total = total & (condition if decided is None else decided)
     return total
 
 
@@ -233,18 +233,7 @@ class Int:
         self.code, self.text, self.multiple, self.upper = code, text, multiple, upper
         self.limits, self.proven = limits, True
         self.sum: tuple[Num, Num] | None = None  # the summands, if it is a sum
-
-    def _terms(self) -> tuple[list[str], int]:
-        """Return the texts and the constant of which the number is the sum."""
-        if self.sum is None:
-            return [self.text], 0
-        found: list[str] = []
-        constant = 0
-        for term in self.sum:
-            more, extra = ([], term) if isinstance(term, int) else term._terms()
-            found += more
-            constant += extra
-        return found, constant
+        self.form: LinearForm | None = None  # None: the number itself is a term
 
     def __repr__(self) -> str:
         return self.text
@@ -263,7 +252,9 @@ class Int:
 
     def _exactly(self, word: str, a: Num, b: Num, multiple: int) -> Int:
         """Return a sum, a difference or a product, and note a possible overflow."""
-        low, high = intervals.exactly(word, _limits(a), _limits(b))
+        low, high = intervals.exactly(word, limits_of(a), limits_of(b))
+        form = combined(word, form_of(a), form_of(b))
+        low = low if form is None else self.code.bounds.least(form, low)
         fits = EXTREMES[0] <= low and high <= EXTREMES[1]
         if any(isinstance(n, int) and not intervals.in_64_bits(n) for n in (a, b)):
             self.code.unproven[ALWAYS_OVERFLOWS] = None
@@ -272,6 +263,7 @@ class Int:
         limits = max(low, EXTREMES[0]), min(high, EXTREMES[1])
         result = self._make(word, a, b, multiple, limits=limits)
         result.proven = fits and all(n.proven for n in (a, b) if isinstance(n, Int))
+        result.form = form if result.proven else None
         return result
 
     def __add__(self, other: Num) -> Num:
@@ -290,23 +282,16 @@ class Int:
 
     def _without(self, other: Int) -> Num:
         """Return a difference; common terms cancel, so that windows get constant lengths."""
-        (mine, constant), (theirs, less) = self._terms(), other._terms()
+        (mine, constant), (theirs, less) = summands(self), summands(other)
         if Counter(theirs) <= Counter(mine):
             rest = list((Counter(mine) - Counter(theirs)).elements())
             if not rest:
                 return constant - less
             if len(rest) == 1 and constant == less and self.sum is not None:
-                found = self._term(rest[0])
+                found = summand(self, rest[0])
                 if found is not None:
                     return found
         return self._exactly("sub", self, other, gcd(self.multiple, other.multiple))
-
-    def _term(self, name: str) -> Int | None:
-        """Return the summand with this text, or None."""
-        if self.sum is None:
-            return self if self.text == name else None
-        found = (t._term(name) for t in self.sum if isinstance(t, Int))
-        return next((t for t in found if t is not None), None)
 
     def __rsub__(self, other: Num) -> Num:
         return self._exactly("sub", other, self, gcd(self.multiple, _multiple(other)))
@@ -326,6 +311,13 @@ class Int:
 
     def __floordiv__(self, other: Num) -> Num:
         """Divide by a positive constant, rounding down; NotNative for other divisors."""
+        found = self._divided(other)
+        if isinstance(found, Int) and isinstance(other, int) and other != 1 and self.proven:
+            found.form = None
+            self.code.bounds.quotient(found.text, form_of(self), other)
+        return found
+
+    def _divided(self, other: Num) -> Num:
         if not isinstance(other, int) or other <= 0:
             raise NotNative("division by a number that is not a positive constant")
         if other == 1:
@@ -366,7 +358,7 @@ class Int:
     def _compare(self, word: str, other: object) -> Truth:
         if not isinstance(other, int | Int):
             raise NotNative("a number compared with something else")
-        ends = (_limits(n) if getattr(n, "proven", True) else EXTREMES for n in (self, other))
+        ends = (limits_of(n) if getattr(n, "proven", True) else EXTREMES for n in (self, other))
         answer = intervals.decided(word, *ends)
         if answer is not None:
             return Truth(self.code, str(answer).lower())
@@ -416,19 +408,25 @@ class Int:
             return yes if condition.constant else no
         chosen = f"select i1 {condition.text}, i64 {text(yes)}, i64 {text(no)}"
         multiple = gcd(_multiple(yes), _multiple(no))
-        limits = limits or intervals.around(_limits(yes), _limits(no))
+        limits = limits or intervals.around(limits_of(yes), limits_of(no))
         return Int(self.code, self.code.let(chosen), multiple, upper, limits)
 
     def least(self, other: Num) -> Num:
-        bounds = [b for b in (self.upper, _upper(other)) if b is not None]
-        limits = intervals.pairwise(min, self.limits, _limits(other))
-        return self._pick(self < other, self, other, min(bounds, default=None), limits)
+        theirs = other if isinstance(other, int) else other.upper
+        bounds = [b for b in (self.upper, theirs) if b is not None]
+        limits = intervals.pairwise(min, self.limits, limits_of(other))
+        smaller = self <= other  # equal numbers are one another's least, too
+        smaller = smaller if smaller.constant else self < other
+        return self._pick(smaller, self, other, min(bounds, default=None), limits)
 
     def most(self, other: Num) -> Num:
-        bounds = (self.upper, _upper(other))
+        theirs = other if isinstance(other, int) else other.upper
+        bounds = (self.upper, theirs)
         upper = None if None in bounds else max(b for b in bounds if b is not None)
-        limits = intervals.pairwise(max, self.limits, _limits(other))
-        return self._pick(self > other, self, other, upper, limits)
+        limits = intervals.pairwise(max, self.limits, limits_of(other))
+        larger = self >= other
+        larger = larger if larger.constant else self > other
+        return self._pick(larger, self, other, upper, limits)
 
     def quotient_of(self, a: Num, b: Num) -> Num:
         """Divide toward zero. Division by 0 gives an unspecified number; overflow wraps."""
@@ -486,13 +484,16 @@ def coded(number: Coded | NumpyArray | float, dtype: DType) -> Coded:
     return Coded(int(scalar(number, dtype).codes[0, 0]), dtype)
 
 
-def _limits(number: Num) -> Limits:
+def form_of(number: Num) -> LinearForm:
+    """Return a number as a linear form."""
+    if isinstance(number, int):
+        return LinearForm({}, number)
+    return number.form or LinearForm({number.text: 1})
+
+
+def limits_of(number: Num) -> Limits:
     return (number, number) if isinstance(number, int) else number.limits
 
 
 def _multiple(number: Num) -> int:
     return abs(number) if isinstance(number, int) else number.multiple
-
-
-def _upper(number: Num) -> int | None:
-    return number if isinstance(number, int) else number.upper
