@@ -1,4 +1,4 @@
-"""A kernel writes contiguous outputs in place; after an error they are what they were before."""
+"""A kernel writes contiguous outputs in place; after an error InOut arrays are as before."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 import ptokit as pto
 from ptokit.api.kernel.kernel import Kernel
 from ptokit.engines.native.session import Worker
+from ptokit.machine import memory
 
 Array = Any  # Any: of NumPy's
 
@@ -55,6 +56,24 @@ def test_an_error_in_the_middle_changes_nothing() -> None:
     assert np.array_equal(y, before)
     embedding(table(), IDS, y)  # and the next launch goes on from there
     assert np.array_equal(y, before + table()[IDS])
+
+
+def test_a_copy_is_kept_of_what_is_read_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To begin again, an output that the kernel never reads needs no copy."""
+    y, out = ready(), np.zeros((4, 16), np.float32)
+    mirrored(table(), out)
+    kept: list[Array] = []
+
+    def copied(array: Array, over: Array = None) -> Array:
+        kept.append(array)
+        return array.copy()
+
+    monkeypatch.setattr(memory, "copied", copied)
+    mirrored(table(), out)
+    assert not kept
+    embedding(table(), IDS, y)
+    assert len(kept) == 1
+    assert np.may_share_memory(kept[0], y)
 
 
 LIMITS = [  # one that is generous, and one that ends the run

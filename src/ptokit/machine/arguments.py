@@ -88,8 +88,7 @@ class Bound:
     def shared(self, others: Mapping[str, object] | None = None) -> Env:
         """Return numbers, and new handles on copies of the arrays, which all blocks share.
 
-        An argument with an entry in `others`, handles by name, gets a handle on that handle's
-        memory.
+        `others` has handles by name: their arguments get handles on the same memories.
         """
         env: Env = {}
         for arg in self.func.args:
@@ -122,12 +121,12 @@ class Bound:
         env: Env,
         written: frozenset[str] = frozenset(),
         done: set[Memory] | None = None,
-        direct: frozenset[str] = frozenset(),
+        direct: Mapping[str, bool] | None = None,
     ) -> None:
         """Put these arrays behind handles that `shared` made for other arrays of the same types.
 
-        `written`: names of arrays that other cores write. `direct`: see `Launch`. `done`: memories
-        that have their array, to which those of this function are added.
+        `written`: names of arrays that other cores write. `direct`: see `Launch`; True if the array
+        is read, so that a copy is kept. `done`: memories that have their array; gets those of this.
         """
         env |= self._slots()
         done = set() if done is None else done
@@ -143,8 +142,9 @@ class Bound:
                 kind = cast("PtrType | GlobalType", arg.type)
                 as_it_is = np.asarray(given).itemsize == kind.dtype.size and not kind.dtype.packed
                 content = given if as_it_is else _content(arg, given, kind)
+                read = direct.get(arg.name) if direct and as_it_is else None
                 ours = arg in self.written or arg.name in written
-                memory.hold(content, written=ours, direct=as_it_is and arg.name in direct)
+                memory.hold(content, written=ours and read is not False, direct=read is not None)
 
     def local(self, machine: Local, addresses: Mapping[Value, int]) -> Env:
         """Return handles on the arguments that are tiles, in the memories of one core."""

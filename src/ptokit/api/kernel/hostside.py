@@ -47,11 +47,11 @@ class In(Protocol):
 
 
 class Out(In, Protocol):
-    """An array that a kernel writes, in whole or in part."""
+    """An array that a kernel writes, in whole or in part; after an error it has a part of that."""
 
 
 class InOut(In, Protocol):
-    """An array that a kernel reads and writes."""
+    """An array that a kernel reads and writes; after an error it is what it was before."""
 
 
 @dataclass(frozen=True)

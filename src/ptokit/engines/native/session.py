@@ -132,7 +132,7 @@ class Session:
     def renew(self, bound: Bound, limits: RunLimits, direct: frozenset[str] = frozenset()) -> None:
         """Reset the session for other arguments of the same types; `direct`: see `Launch`."""
         self.core.clear()
-        bound.renew(self.real, direct=direct)
+        bound.renew(self.real, direct={name: f"%{name}" in self.plan.reads for name in direct})
         if any(tile in self.real for tile in bound.tiles):
             self.real |= bound.local(InterpretedMachine(self.core), self.planned.addresses)
         self.limits = limits
@@ -141,7 +141,10 @@ class Session:
 
     @contextmanager
     def restoring(self) -> Generator[None]:
-        """Undo what the body wrote to arrays of the caller if it ends with an error."""
+        """Undo what the body wrote to arrays of the caller if it ends with an error.
+
+        Arrays that the program never reads keep what was written: to begin again it needs no copy.
+        """
         try:
             yield
         except BaseException:
