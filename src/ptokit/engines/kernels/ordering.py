@@ -7,7 +7,7 @@ elements. Sort keys are unsigned i64, merge keys are float.
 from __future__ import annotations
 
 from ptokit.engines.kernels.lanes import Lanes
-from ptokit.machine.record.code import Code, Int, text
+from ptokit.machine.record.code import Code, Int, Num, text
 from ptokit.values.scalars import least
 
 SORT = "define internal void @sort(ptr %keys, ptr %from, ptr noalias %out, i64 %n)"
@@ -20,21 +20,34 @@ def sort(count: int) -> str:
     """
     code = Code()
     lanes = Lanes(code, count)
-    ranks = code.let(f"alloca {lanes.type('i64')}")
+    kinds = lanes.type("i64")
+    ranks, sums = code.let(f"alloca {kinds}"), code.let(f"alloca {kinds} ; in a register")
     with code.loop(Int(code, "%n"), f"{count} elements", count) as col:
-        mine = _load(code, lanes.type("i64"), "%keys", text(col))
+        mine = _load(code, kinds, "%keys", text(col))
         places = lanes.iota(text(col))
-        code.do(f"store {lanes.type('i64')} {lanes.splat('i64', '0')}, ptr {ranks}")
-        with code.loop(Int(code, "%n"), "those before them") as other:
+        code.do(f"store {kinds} {lanes.splat('i64', '0')}, ptr {sums}")
+
+        def compare(other: Num, before: str) -> None:
+            """Count one key; `before` says in which lanes an equal one counts."""
             theirs = lanes.spread("i64", _load(code, "i64", "%keys", text(other)))
-            before = lanes.op("icmp ult", "i64", lanes.spread("i64", text(other)), places)
-            equal = lanes.op("icmp eq", "i64", theirs, mine)
-            less = lanes.op("icmp ult", "i64", theirs, mine)
-            ahead = lanes.op("or", "i1", less, lanes.op("and", "i1", equal, before))
-            old = code.let(f"load {lanes.type('i64')}, ptr {ranks}")
+            ahead = lanes.op("icmp ult", "i64", theirs, mine)
+            if before:
+                equal = lanes.op("icmp eq", "i64", theirs, mine)
+                ahead = lanes.op("or", "i1", ahead, lanes.op("and", "i1", equal, before))
+            old = code.let(f"load {kinds}, ptr {sums}")
             new = lanes.op("sub", "i64", old, lanes.convert("sext", "i1", ahead, "i64"))
-            code.do(f"store {lanes.type('i64')} {new}, ptr {ranks}")
-        with code.loop(least(Int(code, "%n") - col, count), "to their places") as lane:
+            code.do(f"store {kinds} {new}, ptr {sums}")
+
+        with code.loop(col, "keys before them") as other:
+            compare(other, lanes.splat("i1", "true"))
+        some = least(Int(code, "%n") - col, count)
+        with code.loop(some, "their own keys") as other:
+            at = col + other
+            compare(at, lanes.op("icmp ult", "i64", lanes.spread("i64", text(at)), places))
+        with code.loop(Int(code, "%n") - col - some, "keys behind them") as other:
+            compare(col + some + other, "")
+        code.do(f"store {kinds} {code.let(f'load {kinds}, ptr {sums}')}, ptr {ranks}")
+        with code.loop(some, "to their places") as lane:
             rank = _load(code, "i64", ranks, text(lane))
             _copy(code, text(col + lane), rank)
     return _function(SORT, code)
