@@ -24,7 +24,7 @@ from ptokit.values.layouts import known
 MOST_PARTS = 32  # with more parts, compute each address instead
 COPIES = {4: 8, 2: 24}  # unrolled copies: the limit of their length in lines
 STRAIGHT = 4  # vectors without a loop
-CACHED = 64  # bytes of a line of the cache
+CACHED = 256  # bytes that are read together: neighbouring lines of the cache
 STILL = Stream(((1, 0),))
 LINE = Stream(((1 << 40, 1),))
 FAR = Stream(((1 << 40, 1 << 40),))
