@@ -275,11 +275,11 @@ class MaxUI(
     """The larger of two unsigned values."""
 
 
-class AndI(BinaryScalar, own="and", f=operator.and_, symbol="and", asm=infix("&")):
+class AndI(BinaryScalar, own="and", f=lambda a, b: a & b, symbol="and", asm=infix("&")):
     """Bitwise and."""
 
 
-class OrI(BinaryScalar, own="or", f=operator.or_, symbol="or", asm=infix("|")):
+class OrI(BinaryScalar, own="or", f=lambda a, b: a | b, symbol="or", asm=infix("|")):
     """Bitwise or."""
 
 
