@@ -119,6 +119,12 @@ case(
     lambda g: g.zeroed(fused(g.x, g.x, g.y)),
 )
 case(
+    "vmadd %x, %y, %x, %m : V, V, V, M",
+    "f32",
+    "V",
+    lambda g: g.zeroed(fused(g.x, g.y, g.x)),
+)
+case(
     "vaxpy %x, %y, %s, %m : V, V, T, M",
     "f32",
     "V",
@@ -426,6 +432,9 @@ for kind in ("f32", "f16", "ui8"):
 for kind in ("f32", "f16", "ui8"):
     plt = f"plt_b{min(TYPES[kind].itemsize * 8, 32)}"
     case(f"{plt} %seven : i32", kind, "M count", lambda g: image(np.arange(g.n) < 7))
+    pltm = plt.replace("plt", "pltm")
+    case(f"{pltm} %zero16, %seven : i16, i32", kind, "M", lambda g: image(np.arange(g.n) < 7))
+    case(f"{pltm} %uno, %far : i16, i32", kind, "M", lambda g: image(np.arange(g.n) + g.n < 130))
 
 
 def lane_bits(g: Given, bits: Lanes) -> Lanes:

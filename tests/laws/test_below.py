@@ -107,6 +107,7 @@ def program(cases: Sequence[Case]) -> str:
     for name, value, kind in (
         *(("zero", 0, "i64"), ("uno64", 1, "i64"), ("uno", 1, "i16"), ("two", 2, "i16")),
         *(("three", NUMBER, "i16"), ("seven", 7, "i32"), ("c0", 0, "index"), ("c1", 1, "index")),
+        *(("zero16", 0, "i16"), ("far", 130, "i32")),
     ):
         lines.append(f"%{name} = arith.constant {value} : {kind}")
     lines += ["%in = pto.castptr %zero : i64 -> !pto.ptr<ui8, ub>"]
@@ -251,6 +252,7 @@ def test_each_instruction_has_a_case() -> None:
         "tile_bytes",
         # test_shared_registers.py has these
         *("sprclr", "sprsti", "sprsts", "vstur", "vmrgsort4", "get_vms4_sr"),
+        *("dcci", "dsb"),
     }
 
 

@@ -429,3 +429,40 @@ def test_a_matrix_goes_from_vector_to_cube_and_back(names: str) -> None:
     meant = a.astype(np.float32) @ b.astype(np.float32)
     assert np.array_equal(found["c"], meant)
     assert np.array_equal(found["d"], meant)
+
+
+FILLED = """\
+func.func @law(%x: !pto.ptr<ui16>, %y: !pto.ptr<ui16>) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %two = arith.constant 2 : i64
+  %bytes = arith.constant 32 : i64
+  %all = arith.constant 256 : i64
+  %word = arith.constant 70000 : i32
+  %p = pto.castptr %zero : i64 -> !pto.ptr<ui16, l1>
+  %q = pto.castptr %zero : i64 -> !pto.ptr<ui16, ub>
+  pto.copy_gm_to_cbuf %x, %p, %one, %all, %all, %all : !pto.ptr<ui16>, !pto.ptr<ui16, l1>, i64,\
+ i64, i64, i64
+  pto.raw_fill_l1 %p, %bytes, %word, %two, %one, %two {fill_word_bits = 16 : i64} :\
+ !pto.ptr<ui16, l1>, i64, i32, i64, i64, i64
+  pto.set_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]
+  pto.wait_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]
+  pto.mte_l1_ub %p, %q, %all nburst(%one, %all, %all) : !pto.ptr<ui16, l1>, !pto.ptr<ui16, ub>,\
+ i64, i64, i64, i64
+  pto.set_flag["PIPE_MTE1", "PIPE_MTE3", "EVENT_ID0"]
+  pto.wait_flag["PIPE_MTE1", "PIPE_MTE3", "EVENT_ID0"]
+  pto.mte_ub_gm %q, %y, %all nburst(%one, %all, %all) l2_cache_ctl(%zero) :\
+ !pto.ptr<ui16, ub>, !pto.ptr<ui16>, i64, i64, i64, i64, i64
+  return
+}
+"""
+
+
+def test_words_fill_blocks_of_l1() -> None:
+    x = np.arange(128, dtype=np.uint16)
+    program = pto.loads(FILLED)
+    assert pto.loads(program.text()).text() == program.text()
+    found = program.run(target="a5", x=x, y=np.zeros(128, np.uint16))["y"]
+    meant = x.copy()
+    meant[16:32] = meant[64:80] = 70000 & 0xFFFF
+    assert np.array_equal(found, meant)

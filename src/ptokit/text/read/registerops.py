@@ -139,6 +139,8 @@ def _parts(p: Parser, forms: Sequence[type[Instr]]) -> _RegisterStatement:
         elif not p.accept(","):
             break
     if p.texts[p.i] not in (":", "->", "}", ";", "") and not p.begins_line():
+        if p.texts[p.i + 1] == "(":  # an operand by its name
+            raise UnknownOperandType
         p.fail("expected an operand")
     if p.accept(":"):
         read.types = [*_types(p, groups | bare)]

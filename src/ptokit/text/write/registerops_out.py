@@ -33,7 +33,7 @@ def write_lanes(w: Writer, op: Op) -> None:
                 types.append(w.type(value.type))
                 order.append(page.asm.typed.index(operand.name) if page.asm.typed else 0)
     types = [types[n] for n in sorted(range(len(types)), key=order.__getitem__)]
-    text = ", ".join((*names, *texts))
+    text = (page.asm.attrs_inside or ", ").join(filter(None, map(", ".join, (names, texts))))
     for word, group, values in _groups(w, op):
         text += f"{page.asm.clause_break}{group}"
         types += _types(page, word, [w.type(v.type) for v in values])

@@ -1,10 +1,13 @@
 """Loads and stores of registers and masks, at addresses in the vector buffer."""
 
+from collections.abc import Mapping
+
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import RegisterType, TileType
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.lanes.rows import AtAddress, OnRow, in_buffer, one_of, same_size
+from ptokit.isa.pages.synchronisation import CoreFlags
 
 WIDTHS = {"B8": 8, "B16": 16, "B32": 32, "B64": 64}
 
@@ -356,3 +359,41 @@ class MemBar(Below, name="mem_bar"):
     @staticmethod
     def run() -> None:
         """Do nothing: vector instructions are executed in order."""
+
+
+class Dcci(Below, name="dcci", pipe=S, core=None, traits=(BY_SCALAR, ADDRESSES, INVALIDATES)):
+    """Clean and invalidate lines of the data cache, which ptokit keeps coherent."""
+
+    scopes = ("SINGLE_CACHE_LINE", "ENTIRE_DATA_CACHE")
+    lines = ("CACHELINE_ALL", "CACHELINE_UB", "CACHELINE_OUT", "CACHELINE_ATOMIC")
+    place = In(Ptr)
+    scope = Attr(str, quoted=True)
+    destination = Attr(str, None, quoted=True)
+    asm = Asm(order=("place",), attrs_inside=" ")
+    example = lanes('NAME %p "SINGLE_CACHE_LINE", "CACHELINE_UB" : P')
+    rules = (one_of(scope, *scopes), one_of(destination, *lines))
+
+    @staticmethod
+    def run() -> None:
+        """Do nothing: ptokit's cache is always coherent with memory."""
+
+    @staticmethod
+    def lowered(make: Lowering) -> list[Quantity]:
+        return []
+
+
+class Dsb(Below, name="dsb", pipe=S, core=None, uses=(FLAGS,), traits=(STOPS,)):
+    """Wait until all earlier accesses to some memories are complete."""
+
+    domains = ("ALL", "DDR", "UB", "SEQ")
+    domain = Attr(str, quoted=True)
+    example = lanes('NAME "ALL"')
+    rules = one_of(domain, *domains)
+
+    @classmethod
+    def orders_memory(cls, attrs: Mapping[str, object]) -> bool:
+        return attrs.get("domain") in ("ALL", "DDR")
+
+    @staticmethod
+    def run(flags: CoreFlags) -> None:
+        flags.barrier(Pipe.ALL)

@@ -145,9 +145,10 @@ class MteUbGm(Bursts, name="mte_ub_gm", pipe=MTE3):
     src_step = In(Scalar, scalar="i64")
     dst_step = In(Scalar, scalar="i64")
     loops = In(Scalar, (), many=True, scalar="i64", doc="count and steps of each further loop")
+    cache = In(Scalar, None, scalar="i64", doc="no effect")
     asm = Asm(
-        order=("src", "dst", "length", "count", "src_step", "dst_step", "loops"),
-        clauses=(NBURST, LOOP),
+        order=("src", "dst", "length", "count", "src_step", "dst_step", "cache", "loops"),
+        clauses=(NBURST, ("l2_cache_ctl", ("cache",)), LOOP),
     )
     rules = fields_of(length, count)
 

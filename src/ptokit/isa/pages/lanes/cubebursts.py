@@ -294,3 +294,52 @@ def in_table(make: Lowering, address: Quantity) -> Quantity:
 
 class ParametersLoaded(L1Burst, name="mte_l1_fb", pipe=FIX):
     """Load parameters of the fix-pipe from L1 into their table."""
+
+
+class RawFillL1(Below, name="raw_fill_l1", pipe=MTE2, core=CUBE, example=MULTIPLIED):
+    """Fill blocks of 32 bytes of L1 with a word of 16 or 32 bits, in several runs with gaps."""
+
+    dst = Out(Ptr)
+    offset = In(Scalar, scalar="i64", doc="bytes")
+    value = In(Scalar, scalar="i32", doc="the word, or its lower half")
+    repeats = In(Scalar, scalar="i64", doc="runs")
+    blocks = In(Scalar, scalar="i64", doc="blocks of a run")
+    gap = In(Scalar, scalar="i64", doc="blocks between runs")
+    bits = Attr(int, key="fill_word_bits")
+    asm = Asm(order=("dst", "offset", "value", "repeats", "blocks", "gap"))
+    rules = (
+        within(dst, MAT),
+        named("operand-value", offset >= 0, offset % LINE == 0, help="whole blocks of 32 bytes"),
+        *(
+            named("operand-value", n >= 0, n <= 32767, help="the field has 15 bits")
+            for n in (repeats, blocks, gap)
+        ),
+        named("attribute", bits.isin(16, 32), help="use 16 or 32"),
+    )
+
+    @staticmethod
+    def lowered(make: Lowering, dst: LocalPointer, bits: int, **given: Any) -> list[Quantity]:
+        dtype = UNSIGNED[bits]  # Any: values of operands
+        step = make.times(make.sum(given["blocks"], given["gap"]), LINE)
+        first = make.sum(dst.address, given["offset"])
+
+        def run_of(i: Quantity) -> None:
+            words = make.times(given["blocks"], LINE * 8 // bits)
+            into = row(make, dtype, make.sum(first, make.times(i, step)), words, MAT)
+            make.op(WordsFilled, {"dst": into, "value": given["value"]})
+
+        make.repeat(given["repeats"], run_of)
+        return []
+
+
+class WordsFilled(Below, name="raw_fill_l1", form="a run", pipe=MTE2, core=CUBE):
+    """Fill words of L1."""
+
+    asm = Asm(shape="op")
+    dst = Out(Tile)
+    value = In(Scalar, scalar="i32")
+    example = MULTIPLIED
+
+    @staticmethod
+    def run(dst: Cells, value: Array) -> None:
+        dst[dst.valid] = value.cast(u32).cast(dst.dtype)

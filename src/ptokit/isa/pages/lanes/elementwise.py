@@ -357,6 +357,22 @@ class VMula(Below, name="vmula", logical=ON_NUMBERS):
         masked(dst, fused(whole(lhs), whole(rhs), whole(acc)), mask)
 
 
+class VMadd(Below, name="vmadd"):
+    """dst[i] = acc[i] * lhs[i] + rhs[i], the product not rounded. Other lanes become 0."""
+
+    dst = Out(Lanes)
+    acc = In(Lanes)
+    lhs = In(Lanes)
+    rhs = In(Lanes)
+    mask = In(Lanes)
+    example = lanes("%y = NAME %x, %x, %x, %m : V, V, V, M -> V")
+    rules = (one_type(dst, acc, lhs, rhs), of(dst, f16, bf16, f32), granular(mask, dst))
+
+    @staticmethod
+    def run(dst: Cells, acc: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
+        masked(dst, fused(whole(acc), whole(lhs), whole(rhs)), mask)
+
+
 def fused(a: Array, b: Array, c: Array) -> Array:
     """Return a * b + c; of f32 and narrower the product is exact, and the sum is rounded twice."""
     if a.dtype.is_int:

@@ -86,6 +86,40 @@ class FirstLanes(Below, name="first_lanes"):
         selecting(mask, lane.cast(i32) < count)
 
 
+OF_LOOP = "%i = arith.constant 1 : i16\n    %k = NAME %i, %n : i16, i32 -> M"
+
+
+class OfIteration(Below, abstract=True):
+    """A mask of the lanes whose number in the `loop`-th register is below `bound`."""
+
+    mask = Out(Lanes)
+    loop = In(Scalar, scalar="i16", doc="the number of the register")
+    bound = In(Scalar, scalar="i32", doc="elements of all registers")
+
+    @staticmethod
+    def run(mask: Cells, loop: Array, bound: Array) -> None:
+        _, lane = mask.iota(1, mask.cols)
+        selecting(mask, lane + loop.cast(i64) * mask.cols < bound.cast(i64))
+
+
+class PLtmB8(OfIteration, name="pltm_b8"):
+    __doc__ = OfIteration.__doc__
+
+    example = lanes(OF_LOOP.replace("M", "!pto.mask<b8>"))
+
+
+class PLtmB16(OfIteration, name="pltm_b16"):
+    __doc__ = OfIteration.__doc__
+
+    example = lanes(OF_LOOP.replace("M", "!pto.mask<b16>"))
+
+
+class PLtmB32(OfIteration, name="pltm_b32"):
+    __doc__ = OfIteration.__doc__
+
+    example = lanes(OF_LOOP.replace("M", "!pto.mask<b32>"))
+
+
 class MaskPairs(Below, abstract=True):
     """dst[i] = f(lhs[i], rhs[i]) where `mask` has lane i, else 0."""
 
