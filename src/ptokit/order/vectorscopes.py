@@ -11,7 +11,7 @@ from ptokit.isa.model.tiles import RegisterType, TileType
 from ptokit.isa.model.words import V
 from ptokit.machine.costs.cost import Cost
 from ptokit.machine.costs.figures import figures, file_of, origin
-from ptokit.machine.costs.lanecosts import COMPUTE, LOAD, STORE, Ports, PortUse, slot
+from ptokit.machine.costs.lanecosts import COMPUTE, LOAD, STORE, Ports, PortUse, registers_of, slots
 from ptokit.order.byteregions import ByteRegion
 from ptokit.order.entries import PipeWork, QueueEntry
 
@@ -78,7 +78,8 @@ def _slot(entry: PipeWork, file: str) -> PortUse:
     port = COMPUTE
     if any(not _in_registers(region) for region in (*entry.reads, *entry.writes)):
         port = STORE if any(not _in_registers(region) for region in entry.writes) else LOAD
-    return slot(op.page, port, (registers or kinds)[0].dtype, of_masks, file)
+    dtype, count = (registers or kinds)[0].dtype, registers_of(registers)
+    return slots(op.page, port, dtype, of_masks, file, count)
 
 
 def _in_registers(region: ByteRegion) -> bool:

@@ -15,7 +15,7 @@ from ptokit.isa.model.words import M, Pipe, S, V
 from ptokit.machine.costs.cost import Cost, Origin
 from ptokit.machine.costs.datapaths import GIB, bandwidth, moved, product
 from ptokit.machine.costs.figures import figures, file_of, origin, row_of
-from ptokit.machine.costs.lanecosts import COMPUTE, slot
+from ptokit.machine.costs.lanecosts import COMPUTE, registers_of, slots
 from ptokit.machine.costs.sizes import Operands, elements, ends, vector_work
 from ptokit.machine.costs.vectorfunctions import functions
 from ptokit.machine.costs.vectorrepeats import intrinsics
@@ -92,7 +92,7 @@ def _in_registers(page: type[Instr], operands: Operands, file: str) -> Cost | No
     if not registers or page.run is None:
         return None
     of_masks = all(kind.word == "mask" for kind in registers)
-    found = slot(page, COMPUTE, registers[0].dtype, of_masks, file)
+    found = slots(page, COMPUTE, registers[0].dtype, of_masks, file, registers_of(registers))
     return Cost(max(1, found.interval), origin(figures(file)["lanes"]))
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import COPIES
+from ptokit.isa.model.tiles import REGISTER_BYTES, RegisterType, TileType
 from ptokit.machine.costs.figures import Table, figures
 from ptokit.values.dtypes import DType
 
+LOGICAL = "vmi."  # before the names of instructions on logical vectors
 LOAD, STORE, COMPUTE = "load", "store", "compute"
 
 
@@ -26,6 +29,23 @@ class PortUse(NamedTuple):
     computes: bool = False
 
 
+def registers_of(kinds: Iterable[TileType]) -> int:
+    """Return how many registers hold the longest of some vectors."""
+    sizes = (k.nbytes for k in kinds if isinstance(k, RegisterType) and k.word != "mask")
+    return max(1, -(-max(sizes, default=0) // REGISTER_BYTES))
+
+
+def slots(
+    page: type[Instr], port: str, dtype: DType, of_masks: bool, file: str, registers: int
+) -> PortUse:
+    """Return the slot of an instruction on logical vectors: of one register after the other."""
+    one = slot(page, port, dtype, of_masks, file)
+    later = (registers - 1) * one.interval
+    return one._replace(
+        interval=registers * one.interval, latency=one.latency + later, known=one.known + later
+    )
+
+
 @cache
 def slot(page: type[Instr], port: str, dtype: DType, of_masks: bool, file: str) -> PortUse:
     """Return the slot of an instruction that computes in registers, or loads or stores them."""
@@ -34,7 +54,7 @@ def slot(page: type[Instr], port: str, dtype: DType, of_masks: bool, file: str) 
     if COPIES in page.traits:
         return PortUse("", 0, 0, 0)
     if port in (LOAD, STORE):
-        latency, interval = lanes["slow"].get(page.name, (unit[port], 1))
+        latency, interval = lanes["slow"].get(_on_registers(page), (unit[port], 1))
         return PortUse(port, interval, latency, latency)
     if of_masks:
         return PortUse("", 0, lanes["mask"], lanes["mask"])
@@ -47,7 +67,12 @@ def slot(page: type[Instr], port: str, dtype: DType, of_masks: bool, file: str) 
 def operation(page: type[Instr], lanes: Table) -> str:
     """Return the operation that an instruction is; "unknown" if the table does not have it."""
     rows = lanes["operations"].items()
-    return next((name for name, pages in rows if page.name in pages), "unknown")
+    return next((name for name, pages in rows if _on_registers(page) in pages), "unknown")
+
+
+def _on_registers(page: type[Instr]) -> str:
+    """Return the name of the instruction on registers that an instruction on vectors becomes."""
+    return page.name.removeprefix(LOGICAL)
 
 
 class Ports:

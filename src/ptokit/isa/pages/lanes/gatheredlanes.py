@@ -156,8 +156,8 @@ class OfElements(ByIndex, abstract=True):
 
     @staticmethod
     def run(dst: Cells, src: Cells, index: Cells, mask: Cells, first: Array) -> None:
-        at, chosen = indices(index, dst.cols) + first, active(mask, dst.cols)
-        found = src.take(at, where=chosen)
+        chosen = active(mask, dst.cols)
+        found = src.take(chosen.where(indices(index, dst.cols), 0) + first, where=chosen)
         if found.dtype.bits < dst.dtype.bits:
             found = found.bitcast(u8).cast(dst.dtype)
         dst[:1, : dst.cols] = found
