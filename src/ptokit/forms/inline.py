@@ -100,6 +100,7 @@ class _Inlining:
         self.names = names
         self.kinds: Mapping[Func, KernelKind | None] = {}  # of functions that become sections
         self.inside = False  # True in a section
+        self.numbers: dict[Value, object] = {}  # constants
         self.extents: Op | None = None  # of launches of threads that do not state theirs
         self.count = 0  # inlined calls
 
@@ -111,6 +112,8 @@ class _Inlining:
                 new.ops += self._called(op, now, path)
                 continue
             new.ops.append(made := self._op(op, now, path))
+            if isinstance(op, Op) and op.page.asm.shape == "constant" and op.page.attrs:
+                self.numbers[op.results[0]] = op.attrs.get(op.page.attrs[0].name, 0)
             if isinstance(made, Op) and EXTENTS in made.page.traits:
                 self.extents = made
         return new
@@ -157,7 +160,7 @@ class _Inlining:
         if body.terminator is not None:
             body.ops.pop()
         if launch is not None:
-            return [replace(launch, regions=[Block(ops=body.ops)])]
+            return [self._section_of_threads(replace(launch, regions=[Block(ops=body.ops)]))]
         now |= dict(zip(op.results, returned, strict=True))
         return body.ops if section is None else [Op(section, regions=[Block(ops=body.ops)])]
 
@@ -175,6 +178,14 @@ class _Inlining:
         extents = {o.name: self.extents.bound(o.name)[0] for o in numbers}
         attrs = {page.attrs[0].name: func.name}
         return Op(page, {**extents, last.name: given}, dict[str, object](attrs), spans=op.spans)
+
+    def _section_of_threads(self, launch: Op) -> Op:
+        """Return a launch as a section, which needs no function, if its extents are known."""
+        page = next(p for p in walk() if THREADS in p.traits and p.asm.shape == "section")
+        found = {a.name: self.numbers.get(launch.bound(a.name)[0]) for a in page.attrs}
+        if None in found.values():
+            return launch
+        return Op(page, attrs={**found}, regions=launch.regions, spans=launch.spans)
 
     def _require_few(self, op: Op, path: tuple[Func, ...]) -> None:
         """Raise PtoError for more, or deeper nested, calls than a kernel has."""

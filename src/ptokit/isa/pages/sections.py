@@ -125,7 +125,7 @@ func.func @example(%x: i32, %n: i32) {
     rules = of_extents(x, y, z)
 
 
-class StoreVfSimtInfo(Instr, name="store_vfsimt_info", core=VECTOR, pipe=V, traits=(EXTENTS,)):
+class StoreVfSimtInfo(Instr, name="store_vfsimt_info", core=VECTOR, pipe=S, traits=(EXTENTS,)):
     """Set the extents of the launches that are calls of functions for threads.
 
     They hold up to the next such instruction, in the same region and in those inside.
