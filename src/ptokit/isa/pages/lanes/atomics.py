@@ -60,6 +60,7 @@ class Atomic(OneElement, abstract=True, traits=(BY_SCALAR,), disputes=("V17",)):
     form for an element of the vector buffer.
     """
 
+    specials = NAN_COMPUTED
     asm = Asm(order=("ptr", "expected", "value"), clauses=SIGNED, clause_types=())
     f: ClassVar[Callable[..., Array]]
     second: ClassVar[type[Below]]

@@ -25,6 +25,7 @@ CHANGING = "%old = NAME %dst, %tid l2cache(nmfv) signed : !pto.ptr<i32>, i32 -> 
 class OneElement(Below, abstract=True, traits=(BY_SCALAR, ONE_ELEMENT)):
     """One element of memory, accessed by a thread."""
 
+    specials = ""
     targets = ("cpu", "a5")
 
 
@@ -90,6 +91,7 @@ class Stg(OneElement, name="stg"):
 class OfUbElement(Below, abstract=True, traits=(BY_SCALAR,), form="of a buffer"):
     """One element of the vector buffer, accessed by a thread."""
 
+    specials = ""
     asm = Asm(shape="element", brackets=("offset",))
     example = by_threads(LOADING, STORING)
 

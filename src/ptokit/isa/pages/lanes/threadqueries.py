@@ -34,6 +34,8 @@ STORED = "pto.store_scalar %r, %dst[%i] : !pto.ptr<i32>, i32"
 class OfThread(Below, abstract=True):
     """An instruction that only the threads of a launch execute."""
 
+    specials = ""
+
 
 class ThreadQuery(OfThread, abstract=True):
     """A number that a thread asks for."""

@@ -163,6 +163,7 @@ class ShuffleBfly(Shuffle, name="shuffle_bfly"):
 class Redux(OfThread, abstract=True, traits=(COLLECTIVE,), disputes=("V17",)):
     """A reduction of the values of a group of 32 lanes; each thread gets its result."""
 
+    specials = NAN_COMPUTED
     asm = Asm(clauses=SIGN, clause_types=())
     result = Result(Scalar)
     value = In(Scalar)
