@@ -141,5 +141,5 @@ def fifo_page(role: FifoRole, core: KernelKind | None = None) -> type[Instr]:
 def _moved() -> type[Instr]:
     """Return the page whose result is a pointer some elements further on."""
     wanted = [Kind.PTR, Kind.INDEX]
-    pages = (page for page in walk() if [o.kind for o in page.ins()] == wanted)
+    pages = (p for p in walk() if [o.kind for o in p.ins()] == wanted and not p.outs())
     return next(page for page in pages if [o.kind for o in page.results()] == wanted[:1])
