@@ -41,6 +41,19 @@ func.func @f() {{
 MORE = {
     "pto.tsync": "pto.tsync\n",
     "pto.trap": "pto.trap\n",
+    "pto.mte_gm_l1": """\
+func.func @example(%x: !pto.ptr<f32>) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %word = arith.constant 1 : i32
+  %n = arith.constant 256 : i64
+  %p = pto.castptr %zero : i64 -> !pto.ptr<f32, l1>
+  pto.mte_gm_l1 %x, %p, %n nburst(%one, %n, %n) : !pto.ptr<f32>, !pto.ptr<f32, l1>, i64, i64,\
+ i64, i64
+  pto.raw_fill_l1 %p, %zero, %word, %one, %one, %zero {fill_word_bits = 16 : i64} :\
+ !pto.ptr<f32, l1>, i64, i32, i64, i64, i64
+  return
+}""",
     "pto.mte_ub_l1": MOVED.format(
         kind="f16",
         memory="ub",
