@@ -84,8 +84,10 @@ class Emission:
         first, second = self.known(one), self.known(other)
         if first is not None and second is not None:
             return f(first, second)
-        if word == "add" and 0 in (first, second):
-            return other if first == 0 else one
+        if second == 0 and word in ("add", "sub"):
+            return one
+        if first == 0 and word == "add":
+            return other
         page = arithmetic_page(word, self.number)
         assert page is not None, word
         values = [self.value(one)], [self.value(other)]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
 
-from ptokit.ir.editing import FreshNames, rewritten
-from ptokit.ir.emission import Emission
-from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, Value
+from ptokit.ir.editing import rewritten
+from ptokit.ir.module import AnyOp, Binding, Func, Op, Value
 from ptokit.isa.expansions.expansionlanguage import (
     Inexpressible,
     TileBytes,
@@ -17,14 +15,13 @@ from ptokit.isa.expansions.expansionlanguage import (
     scope_page,
 )
 from ptokit.isa.expansions.expansiontable import EXPANSIONS
-from ptokit.isa.formula.formulas import UNKNOWN
-from ptokit.isa.lang.environment import call, environment
-from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.localmemory import Quantity
 from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import RegisterType, TileType
-from ptokit.isa.model.types import INDEX, PtrType, ScalarType, Type
+from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.types import PtrType
+from ptokit.passes.vectoremission import VectorEmission
 
 
 def expand(func: Func, target: Target) -> Func:
@@ -38,15 +35,13 @@ def expand(func: Func, target: Target) -> Func:
     return replace(func, body=replace(body, ops=[*made.first, *body.ops]))
 
 
-class _Expanded(Emission):
+class _Expanded(VectorEmission):
     """The expansions of one function."""
 
     def __init__(self, func: Func, target: Target) -> None:
-        super().__init__(FreshNames(func), INDEX)
-        self.target = target
+        super().__init__(func, target)
         ops = [op for op in func.ops if isinstance(op, Op) and ALLOCATES in op.page.traits]
         self.allocations = {op.results[0]: op for op in ops}
-        self.computed: dict[tuple[str, Quantity, Quantity], Quantity] = {}  # in this block
 
     def expanded(self, op: AnyOp) -> Iterable[AnyOp]:
         if not isinstance(op, Op) or op.page not in EXPANSIONS:
@@ -88,51 +83,6 @@ class _Expanded(Emission):
             for name, extent in zip(("valid_row", "valid_col"), bound.type.valid, strict=True)
         ]
         return TileBytes(pointer, bound.type, *extents)
-
-    def called(self, kind: Type) -> str:
-        match kind:
-            case RegisterType(word="vreg"):
-                return "v"
-            case RegisterType():
-                return kind.word
-            case PtrType():
-                return "p"
-            case _:
-                return "n"
-
-    def block(
-        self, op: Op, body: Callable[[], Sequence[Quantity]], args: Sequence[Value] = ()
-    ) -> Block:
-        around, self.computed = self.computed, dict(self.computed)
-        made, self.computed = super().block(op, body, args), around
-        return made
-
-    def _two(
-        self, word: str, one: Quantity, other: Quantity, f: Callable[[int, int], int]
-    ) -> Quantity:
-        """Return the number that the block has computed already, or compute it."""
-        key = word, one, other
-        if key not in self.computed:
-            self.computed[key] = super()._two(word, one, other, f)
-        return self.computed[key]
-
-    def _emit(
-        self,
-        page: type[Instr],
-        operands: Mapping[str, Sequence[Value]],
-        attrs: Mapping[str, object],
-        results: Sequence[Type],
-    ) -> list[Value]:
-        """Add an instruction; Inexpressible if its page refuses the types."""
-        made = super()._emit(page, operands, attrs, results)
-        op = cast(Op, self.ops[-1])
-        types = {name: value.type for name, value in (*op.values(), *op.named_results())}
-        numbers = {name: UNKNOWN for name, kind in types.items() if isinstance(kind, ScalarType)}
-        kinds = {name: types[o.name] for name, o in page.types.items() if o.name in types}
-        env = environment(page, {**types, **numbers, **kinds}, op.attrs, self.target)
-        if any(rule.holds(env) is False for rule in page.rules_on(self.target) if rule.required):
-            raise Inexpressible
-        return made
 
 
 def _mapped(bound: Binding, now: Mapping[Value, object]) -> object:

@@ -16,6 +16,7 @@ from ptokit.ir.module import Func, Module
 from ptokit.ir.verify import verify
 from ptokit.isa.model.targets import Target
 from ptokit.passes.expand import expand
+from ptokit.passes.lowerlogical import lower_logical
 from ptokit.passes.ownflags import desynchronise
 from ptokit.passes.place import place, placed
 from ptokit.passes.scratch import name_scratch
@@ -113,6 +114,13 @@ PASSES = {
             "turn tile instructions into vector functions on registers",
             each(expand),
             ("place",),
+            whole=True,
+        ),
+        Pass(
+            "lower-vmi",
+            "turn logical vectors into registers",
+            each(lower_logical),
+            ("complete",),
             whole=True,
         ),
         Pass(

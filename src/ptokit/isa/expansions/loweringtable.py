@@ -1,0 +1,73 @@
+"""The lowering of each page on logical vectors that has one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from ptokit.isa.expansions.expansionlanguage import pages_of
+from ptokit.isa.expansions.logicalfolds import apart, extreme, in_turns, looked_up, total
+from ptokit.isa.expansions.logicallanes import (
+    bitwise,
+    converted,
+    exponential,
+    first_lanes,
+    first_of_groups,
+    in_registers,
+    lane_numbers,
+    repeated,
+    repeated_lane,
+    reread,
+    whole_masks,
+)
+from ptokit.isa.expansions.logicalmemory import gathered, load, load_rows, store, store_rows
+from ptokit.isa.expansions.logicalregisters import Lowering
+from ptokit.isa.index import pages
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.model.types import Kind
+
+MADE: dict[str, Lowering] = {
+    "create_mask": first_lanes,
+    "create_group_mask": first_of_groups,
+    "pset": whole_masks,
+    "vload": load,
+    "vstore": store,
+    "vci": lane_numbers,
+    "vinterpret_cast": reread,
+    "vexpdif": exponential,
+    "vselr": looked_up,
+    "vgather": gathered,
+    "vintlv": in_turns,
+    "vdintlv": apart,
+    "vcadd": total,
+    "vcmax": extreme,
+    "vcmin": extreme,
+    **dict.fromkeys(("vand", "vor", "vxor", "vnot"), bitwise),
+    **dict.fromkeys(("vcvt", "extf", "truncf", "extsi", "extui", "trunci"), converted),
+    **dict.fromkeys(("fptosi", "fptoui", "sitofp"), converted),
+}
+
+
+@cache
+def lowerings() -> Mapping[type[Instr], Lowering]:
+    """Return the lowering of each page on logical vectors that has one."""
+    found: dict[type[Instr], Lowering] = {}
+    for page in pages():
+        name = page.name.removeprefix("vmi.")
+        if not (page.below and page.name != name):
+            continue
+        kinds = [o.kind for o in page.operands]
+        if page.form == "by rows":
+            found[page] = load_rows if page.outs()[0].kind is Kind.LOGICAL else store_rows
+        elif name in MADE and not page.form:
+            found[page] = MADE[name]
+        elif name == "vbrc":
+            found[page] = repeated_lane if page.form else repeated
+        elif all(o.name != "carry" for o in page.outs()) and set(kinds) <= {
+            Kind.LOGICAL,
+            Kind.SCALAR,
+        }:
+            same = [p for p in pages_of(name) if len(p.ins()) == len(page.ins())]
+            if same:
+                found[page] = in_registers
+    return found
