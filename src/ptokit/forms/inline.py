@@ -70,13 +70,14 @@ def inlined(
     PtoError if a callee is recursive, undefined, or does not match the call. Calls of declared
     functions stay if `external`; calls of `skipped` functions are removed. With `sections`, the
     body of a callee for one kind of core becomes a section, but calls of functions that reserve or
-    import named buffers stay: each end of their FIFOs is in a function of its own.
+    import named buffers stay: each end of their FIFOs is in a function of its own. So do launches
+    of threads whose extents are known at run time only.
     """
     whole = structured(func)
     if not any(True for _ in calls(whole)):
         return whole
     found = _Inlining(module, module.owner(func), FreshNames(whole), external, skipped)
-    own = _own(found.owner) if sections else []
+    own, found.for_text = _own(found.owner) if sections else [], sections
     found.kinds = {f: kind_of(module, f) for f in own}
     return replace(whole, body=found.block(whole.body, {}, (func,)))
 
@@ -100,6 +101,7 @@ class _Inlining:
         self.names = names
         self.kinds: Mapping[Func, KernelKind | None] = {}  # of functions that become sections
         self.inside = False  # True in a section
+        self.for_text = False  # True if launches keep their functions where text needs those
         self.numbers: dict[Value, object] = {}  # constants
         self.extents: Op | None = None  # of launches of threads that do not state theirs
         self.count = 0  # inlined calls
@@ -139,7 +141,7 @@ class _Inlining:
         kind = self.kinds.get(func)
         lonely = op.results or self.inside or any(self.kinds.get(f) for f in path)
         section = None if kind is None or lonely else _section(kind)
-        if func.declared or (section is not None and _has_peer(func)):
+        if func.declared or (section is not None and _has_peer(func)) or self._is_kept(op, now):
             return [self._op(op, now, path)]
         if self.skipped(func) and not op.results:
             return []
@@ -178,6 +180,13 @@ class _Inlining:
         extents = {o.name: self.extents.bound(o.name)[0] for o in numbers}
         attrs = {page.attrs[0].name: func.name}
         return Op(page, {**extents, last.name: given}, dict[str, object](attrs), spans=op.spans)
+
+    def _is_kept(self, op: Op, now: Names) -> bool:
+        """Return whether text needs the function of a launch, whose extents are not known."""
+        if not self.for_text or THREADS not in op.page.traits:
+            return False
+        given = (op.bound(o.name)[0] for o in op.page.operands[:-1])
+        return any(now.get(value, value) not in self.numbers for value in given)
 
     def _section_of_threads(self, launch: Op) -> Op:
         """Return a launch as a section, which needs no function, if its extents are known."""
