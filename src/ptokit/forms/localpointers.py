@@ -173,6 +173,9 @@ class _Lowered(Emission):
         values |= {name: value.type for name, value in op.named_results()}
         assert page.lowered is not None
         found = call(page.lowered, {**values, "make": self})
+        if found is None and page.unexecuted:
+            self._keep(op)  # its page says why it is not executed
+            return
         if found is None:
             raise error("not-executed", f"{op.name}: {OPEN}", op.span, help=KNOWN)
         several = cast("Sequence[object]", found if isinstance(found, list) else [found])
