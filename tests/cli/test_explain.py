@@ -164,3 +164,9 @@ def test_every_page_has_a_summary_in_chinese() -> None:
     assert "窗口" in listed
     titles = [line for line in listed.splitlines() if line and not line.startswith(" ")]
     assert len(titles) == len(set(titles)) == len(CHAPTERS) + 1
+
+
+def test_a_name_below_tiles_without_a_page_is_known() -> None:
+    for name in ("pto.vselrv2", "vselrv2", "pto.vmi.ensure_layout"):
+        assert "has no page: it is a name of the level below tiles" in (explain(name) or "")
+    assert "C++" not in (explain("pto.vadd") or "C++")

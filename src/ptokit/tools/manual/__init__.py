@@ -9,6 +9,7 @@ from textwrap import shorten, wrap
 from ptokit.api.kernel.valueforms import value_names
 from ptokit.diagnostics.catalogue import CATALOGUE, RENAMED
 from ptokit.diagnostics.nearest import nearest
+from ptokit.isa.below import below_tiles
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import index, lookup, pages
 from ptokit.isa.lang.instr import Instr
@@ -20,6 +21,7 @@ from ptokit.tools.manual.topics import topics
 
 __all__ = ["contents", "explain", "instruction_page", "page_in", "suggestions"]
 
+BELOW_TILES = "it is a name of the level below tiles, which ptokit keeps as it is written"
 PRINTED = re.compile(r"(?:error|warning)\[([\w-]+)\]:?")
 
 
@@ -40,7 +42,10 @@ def explain(name: str, language: str = "en") -> str | None:
     slug = RENAMED.get(name, name)
     found = [slug_page(slug)] if slug in CATALOGUE else []
     values = map(instruction_page, value_names().get(name.removeprefix("pto."), ()))
-    return "\n\n".join([*found, *([topic()] if topic else []), *values]) or _mentions(name)
+    page = "\n\n".join([*found, *([topic()] if topic else []), *values])
+    if not page and below_tiles(f"pto.{word}"):
+        return f"pto.{word} has no page: {BELOW_TILES}"
+    return page or _mentions(name)
 
 
 def page_in(language: str, page: type[Instr]) -> str:

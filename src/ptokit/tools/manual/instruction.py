@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ptokit.api.kernel.loading import loads
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.disputes import DISPUTES
-from ptokit.isa.lang.asm import OWN_SINCE, own_names
+from ptokit.isa.lang.asm import NOWHERE, OWN_SINCE, own_names
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.lang.instr import NOT_ON_TARGET, SHARED_STORAGE, Attr, Instr, Operand
 from ptokit.isa.model.targets import DEFAULT_TARGET, TARGETS
@@ -143,7 +143,8 @@ def forms(page: type[Instr]) -> Iterator[tuple[str, str]]:
         inside = f"{left}{', '.join((*words, *plain))}{right}"
         yield "PTO-AS", f"{page.asm.name or page.name}{inside}"
         yield "others", f"{page.mnemonic()}{inside}"
-        yield "C++", page.asm.cpp_text or page.cpp
+        if page.asm.cpp_on is not NOWHERE:
+            yield "C++", page.asm.cpp_text or page.cpp
     elif page.executes:
         yield "PTO-AS", f"{results}{page.name.replace('_', '.')} {', '.join(plain)}{brackets}"
         yield "SSA", f"{results}{page.mnemonic()} {', '.join(f'%{o.name}' for o in ins)} : ..."
@@ -151,7 +152,8 @@ def forms(page: type[Instr]) -> Iterator[tuple[str, str]]:
         into = f" outs({results.removesuffix(' = ')} : ...)" if outs else ""
         yield "DPS", f"{page.mnemonic()} ins({names} : ...){into}"
         call = f"{page.cpp}({', '.join(o.cpp_name or o.name for o in page.operands)})"
-        yield "C++", page.asm.cpp_text.translate(BRACES) if page.asm.cpp_text else call
+        if page.asm.cpp_on is not NOWHERE:
+            yield "C++", page.asm.cpp_text.translate(BRACES) if page.asm.cpp_text else call
     for own in own_names(page.own):
         words = [", ".join(plain), *(["|".join(own.signs)] if own.signs else [])]
         yield OWN_SINCE, f"{results}pto.{own.name} {' '.join(words).strip()} : ..."
