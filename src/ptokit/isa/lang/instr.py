@@ -407,7 +407,7 @@ def _rules_on(page: type[Instr], target: Target) -> tuple[Rule, ...]:
 def _of_narrow_vectors(page: type[Instr]) -> Iterator[Rule]:
     """Yield a rule for each tile of a vector instruction: no elements of 64 bits."""
     if page.pipe is Pipe.V and not page.wide:
-        for operand in (o for o in page.operands if o.kind is Kind.TILE):
+        for operand in (o for o in page.operands if o.kind is Kind.TILE and not o.many):
             yield from named("element-type", ~operand.dtype.isin(*WIDE), help=NARROW)
 
 
