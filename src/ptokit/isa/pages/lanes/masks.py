@@ -105,19 +105,19 @@ class OfIteration(Below, abstract=True):
 class PLtmB8(OfIteration, name="pltm_b8"):
     __doc__ = OfIteration.__doc__
 
-    example = lanes(OF_LOOP.replace("M", "!pto.mask<b8>"))
+    example = lanes(OF_LOOP.replace("-> M", "-> !pto.mask<b8>"))
 
 
 class PLtmB16(OfIteration, name="pltm_b16"):
     __doc__ = OfIteration.__doc__
 
-    example = lanes(OF_LOOP.replace("M", "!pto.mask<b16>"))
+    example = lanes(OF_LOOP.replace("-> M", "-> !pto.mask<b16>"))
 
 
 class PLtmB32(OfIteration, name="pltm_b32"):
     __doc__ = OfIteration.__doc__
 
-    example = lanes(OF_LOOP.replace("M", "!pto.mask<b32>"))
+    example = lanes(OF_LOOP.replace("-> M", "-> !pto.mask<b32>"))
 
 
 class MaskPairs(Below, abstract=True):

@@ -75,6 +75,8 @@ class GroupSorted(Below, name="vbitsort", form="to bytes", example=SORTED):
 LISTS, FIELD = 4, 16  # lists of a merge; bits of a length
 FINISHED = "VMS4_SR"  # the register of the records that a merge took from each list
 MERGED = lanes(
+    "%zero = pto.vbr %s : T -> V",
+    "pto.vsts %zero, %p[%c0], %m : V, P, M",
     "%behind = arith.constant 4096 : i64",
     "%o = pto.castptr %behind : i64 -> P",
     "%lengths = arith.constant 281479271743489 : i64",
