@@ -18,8 +18,8 @@ Number = Any  # an int or a Range: bodies are typed for ints
 ARITH: Mapping[str, Any] = vars(arith)  # Any: numbers and ranges, in and out
 OPERATORS: Mapping[str, Any] = vars(operator)
 SCALARS = (
-    *("quotient", "least", "most", "quotient_up", "quotient_down", "remainder", "bit_and"),
-    *("bit_or", "unsigned_quotient_up", "shifted_right", "below"),
+    *("quotient", "least", "most", "quotient_up", "quotient_down", "remainder"),
+    *("unsigned_quotient_up", "shifted_right", "below"),
 )
 WORDS = ("add", "sub", "mul", "floordiv", "mod", *SCALARS)
 BITS = ("xor", "shl", "ashr", "lshr", "udiv", "urem")
