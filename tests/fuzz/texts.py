@@ -187,7 +187,7 @@ def constant(scope: Scope, page: type[Instr]) -> Op:
     if not page.attrs:
         return Op(page, results=scope.results([type_named("vector<4xi16>")]))
     if page.attrs[0].kind is tuple:
-        given = {page.attrs[0].name: (0.5, float(scope.random.randint(-9, 9)))}
+        given: dict[str, object] = {page.attrs[0].name: (0.5, float(scope.random.randint(-9, 9)))}
         return Op(page, attrs=given, results=scope.results([type_named("vector<2xf16>")]))
     kind = scope.random.choice(NUMBERS)
     number = scope.random.choice((0, 1, -1, 2**31 - 1, -(2**31)))

@@ -1,6 +1,7 @@
 """Atomic changes of single elements in global memory and in the vector buffer."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from ptokit.isa.lang.localmemory import Emitting, LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
@@ -87,7 +88,9 @@ class Atomic(OneElement, abstract=True, traits=(BY_SCALAR,), disputes=("V17",)):
     )
     example = by_threads(CHANGING)
 
-    def __init_subclass__(cls, abstract: bool = False, **facts: object) -> None:
+    def __init_subclass__(
+        cls, abstract: bool = False, **facts: Any
+    ) -> None:  # Any: fields of a page
         super().__init_subclass__(abstract=abstract, **facts)
         if not abstract:
             fields = {f.name: f for f in (*cls.operands, *cls.attrs)}
