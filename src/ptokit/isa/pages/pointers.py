@@ -93,6 +93,17 @@ func.func @example(%p: !pto.ptr<f32>) {
         return ptr.cast(result.dtype)
 
 
+def load_behind(ptr: Place, offset: int, kind: ScalarType) -> Array:
+    """Return an element of the array behind a pointer, as a number."""
+    return ptr.element(offset)[0, 0].bitcast(kind.element)
+
+
+def store_behind(ptr: Place, offset: int, value: Array, kind: ScalarType) -> None:
+    """Write an element of the array behind a pointer."""
+    cells = ptr.element(offset)
+    cells[0, 0] = value.bitcast(cells.dtype)
+
+
 class Element(Instr, abstract=True, traits=(BY_SCALAR, ONE_ELEMENT), pipe=S, example=MOVED):
     """One element of an array, accessed by the scalar unit; not counted as a tile instruction."""
 
@@ -128,9 +139,7 @@ class LoadScalar(Element, name="load_scalar", verb="element"):
         given = {"ptr": element_at(make, ptr, offset), "offset": 0}
         return make.op(LoadOfRows, given, {}, [result])
 
-    @staticmethod
-    def run(ptr: Place, offset: int, kind: ScalarType) -> Array:
-        return ptr.element(offset)[0, 0].bitcast(kind.element)
+    run = staticmethod(load_behind)
 
 
 def element_at(make: Lowering, ptr: LocalPointer, offset: object) -> object:
@@ -159,10 +168,7 @@ class StoreScalar(Element, name="store_scalar"):
         given = {"ptr": element_at(make, ptr, offset), "value": value, "offset": 0}
         return make.op(StoreOfRows, given)
 
-    @staticmethod
-    def run(ptr: Place, offset: int, value: Array, kind: ScalarType) -> None:
-        cells = ptr.element(offset)
-        cells[0, 0] = value.bitcast(cells.dtype)
+    run = staticmethod(store_behind)
 
 
 COUNTED = f"""\
@@ -207,9 +213,7 @@ class LoadPastCache(PastCache, name="ld_dev"):
     kind = TypeOf(result)
     rules = (inside(kind, ptr, offset), past_the_cache(ptr))
 
-    @staticmethod
-    def run(ptr: Place, offset: int, kind: ScalarType) -> Array:
-        return ptr.element(offset)[0, 0].bitcast(kind.element)
+    run = staticmethod(load_behind)
 
 
 class StorePastCache(PastCache, name="st_dev"):
@@ -224,10 +228,17 @@ class StorePastCache(PastCache, name="st_dev"):
     kind = TypeOf(value)
     rules = (inside(kind, ptr, offset), past_the_cache(ptr))
 
-    @staticmethod
-    def run(ptr: Place, offset: int, value: Array, kind: ScalarType) -> None:
-        cells = ptr.element(offset)
-        cells[0, 0] = value.bitcast(cells.dtype)
+    run = staticmethod(store_behind)
+
+
+def load_of_row(ptr: Cells, offset: int, rows: TileType, kind: ScalarType) -> Array:
+    """Return an element of a buffer in the order of memory, as a number."""
+    return ptr[offset // rows.step, offset % rows.step].bitcast(kind.element)
+
+
+def store_of_row(ptr: Cells, offset: int, value: Array, rows: TileType) -> None:
+    """Write an element of a buffer in the order of memory."""
+    ptr[offset // rows.step, offset % rows.step] = value.bitcast(ptr.dtype)
 
 
 class OfRows(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S, form="of a buffer"):
@@ -266,9 +277,7 @@ class LoadOfRows(OfRows, name="load_scalar"):
     kind, rows = TypeOf(result), TypeOf(ptr)
     rules = of_row(kind, ptr, offset)
 
-    @staticmethod
-    def run(ptr: Cells, offset: int, rows: TileType, kind: ScalarType) -> Array:
-        return ptr[offset // rows.step, offset % rows.step].bitcast(kind.element)
+    run = staticmethod(load_of_row)
 
 
 class StoreOfRows(OfRows, name="store_scalar"):
@@ -286,9 +295,7 @@ class StoreOfRows(OfRows, name="store_scalar"):
     kind, rows = TypeOf(value), TypeOf(ptr)
     rules = of_row(kind, ptr, offset)
 
-    @staticmethod
-    def run(ptr: Cells, offset: int, value: Array, rows: TileType) -> None:
-        ptr[offset // rows.step, offset % rows.step] = value.bitcast(ptr.dtype)
+    run = staticmethod(store_of_row)
 
 
 def one_of(values: tuple[int | None, ...] | None, index: Integer) -> int | None:

@@ -8,12 +8,11 @@ from ptokit.isa.lang.page import *
 from ptokit.isa.pages.lanes import threadnumbers as numbers
 from ptokit.isa.pages.lanes.lanefamilies import UNSIGNED, Below, page_of
 from ptokit.isa.pages.lanes.rows import one_of
-from ptokit.isa.pages.lanes.threadaccesses import CHANGED, OneElement
+from ptokit.isa.pages.lanes.threadaccesses import CHANGED, CHANGING, OneElement
 from ptokit.isa.pages.lanes.threadqueries import by_threads
 from ptokit.isa.pages.pointers import CastPtr, element_at
 from ptokit.isa.pages.reals import greater, ignoring, lesser
 
-CHANGING = "%old = NAME %dst, %tid l2cache(nmfv) signed : !pto.ptr<i32>, i32 -> i32"
 REPLACING = "%old = NAME %dst, %c1, %tid signed : !pto.ptr<i32>, i32 -> i32"
 BITS = (i32, i64)
 SIGNED = (("l2cache", ("l2",)), ("", ("sign", "signed", "unsigned")))

@@ -1,11 +1,17 @@
 """Single elements of memory that threads load, store and change."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.lanes.lanefamilies import Below
 from ptokit.isa.pages.lanes.rows import one_of
 from ptokit.isa.pages.lanes.threadqueries import by_threads
-from ptokit.isa.pages.pointers import inside, of_row
+from ptokit.isa.pages.pointers import (
+    inside,
+    load_behind,
+    load_of_row,
+    of_row,
+    store_behind,
+    store_of_row,
+)
 
 CACHED = (("l1cache", ("l1",)), ("l2cache", ("l2",)))
 LOADED = (
@@ -53,9 +59,7 @@ class Ldg(OneElement, name="ldg"):
     )
     example = by_threads(LOADING, STORING)
 
-    @staticmethod
-    def run(ptr: Place, offset: int, kind: ScalarType) -> Array:
-        return ptr.element(offset)[0, 0].bitcast(kind.element)
+    run = staticmethod(load_behind)
 
 
 class Stg(OneElement, name="stg"):
@@ -82,10 +86,7 @@ class Stg(OneElement, name="stg"):
     )
     example = by_threads(LOADING, STORING)
 
-    @staticmethod
-    def run(ptr: Place, offset: int, value: Array, kind: ScalarType) -> None:
-        cells = ptr.element(offset)
-        cells[0, 0] = value.bitcast(cells.dtype)
+    run = staticmethod(store_behind)
 
 
 class OfUbElement(Below, abstract=True, traits=(BY_SCALAR,), form="of a buffer"):
@@ -106,9 +107,7 @@ class LdgOfBuffer(OfUbElement, name="ldg"):
     kind, rows = TypeOf(result), TypeOf(ptr)
     rules = of_row(kind, ptr, offset)
 
-    @staticmethod
-    def run(ptr: Cells, offset: int, rows: TileType, kind: ScalarType) -> Array:
-        return ptr[offset // rows.step, offset % rows.step].bitcast(kind.element)
+    run = staticmethod(load_of_row)
 
 
 class StgOfBuffer(OfUbElement, name="stg"):
@@ -121,6 +120,4 @@ class StgOfBuffer(OfUbElement, name="stg"):
     kind, rows = TypeOf(value), TypeOf(ptr)
     rules = of_row(kind, ptr, offset)
 
-    @staticmethod
-    def run(ptr: Cells, offset: int, value: Array, rows: TileType) -> None:
-        ptr[offset // rows.step, offset % rows.step] = value.bitcast(ptr.dtype)
+    run = staticmethod(store_of_row)
