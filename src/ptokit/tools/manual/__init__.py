@@ -9,7 +9,7 @@ from textwrap import shorten, wrap
 from ptokit.api.kernel.valueforms import value_names
 from ptokit.diagnostics.catalogue import CATALOGUE, RENAMED
 from ptokit.diagnostics.nearest import nearest
-from ptokit.isa.below import below_tiles
+from ptokit.isa.below import NAMES
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import index, lookup, pages
 from ptokit.isa.lang.instr import Instr
@@ -43,7 +43,7 @@ def explain(name: str, language: str = "en") -> str | None:
     found = [slug_page(slug)] if slug in CATALOGUE else []
     values = map(instruction_page, value_names().get(name.removeprefix("pto."), ()))
     page = "\n\n".join([*found, *([topic()] if topic else []), *values])
-    if not page and below_tiles(f"pto.{word}"):
+    if not page and word in NAMES:
         return f"pto.{word} has no page: {BELOW_TILES}"
     return page or _mentions(name)
 
