@@ -83,7 +83,7 @@ class Lowering(Emitting, Protocol):
 
     @property
     def registers(self) -> dict[str, Quantity]:
-        """What registers hold at this place of the program, by name, as far as it is known."""
+        """Return the contents of registers that are known at this place, by name."""
         ...
 
     def address(self, tile: Quantity) -> Quantity:

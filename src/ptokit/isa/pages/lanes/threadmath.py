@@ -198,7 +198,7 @@ class Convert(Below, name="convert"):
 
 
 class BitcastOfParts(SameBits, name="bitcast", form="of packed numbers"):
-    """The same bits as a number, or as packed numbers, of the same width."""
+    """Read the bits of a number, or of packed numbers, as others of the same width."""
 
     asm = Asm(dialect="llvm", cpp_on=NOWHERE)
     example = "%a = arith.constant dense<1.0> : vector<2xf16>\n%n = NAME %a : vector<2xf16> to i32"

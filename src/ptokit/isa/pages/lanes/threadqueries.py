@@ -1,4 +1,4 @@
-"""What a thread of a launch asks about itself and about the launch."""
+"""Queries of a thread: its numbers, its lane, and the extents of its launch."""
 
 from typing import Any
 

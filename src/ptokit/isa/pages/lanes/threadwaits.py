@@ -16,7 +16,7 @@ INTEGERS = ("i1", "i8", "i16", "i32", "i64")
 
 
 class Vote(OfThread, abstract=True, traits=(COLLECTIVE,), disputes=("V17",)):
-    """What the threads of a group of 32 lanes that execute it together say."""
+    """A question to all threads of a group of 32 lanes that execute it together."""
 
     result = Result(Scalar, scalar="i1")
     value = In(Scalar, scalar="i1")
