@@ -178,6 +178,12 @@ def gathered_blocks(g: Given) -> Lanes:
 
 case("vgatherb %p, %lines, %m : P, V, M", "i32", "V", gathered_blocks)
 case(
+    "uvld %p[%c1] : P",
+    EVERY,
+    "V",
+    lambda g: np.concatenate((g.x, g.y))[1 : 1 + g.n],
+)
+case(
     "vldus %p, %state : P, !pto.align",
     "f32",
     "V !pto.align",

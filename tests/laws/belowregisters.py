@@ -384,6 +384,49 @@ def with_place(f: Callable[[Lanes], Any]) -> Callable[[Lanes], Lanes]:  # Any: a
 case("vcmax %x, %m : V, M", REDUCED, "V", reduced(with_place(np.argmax), least))
 case("vcmin %x, %m : V, M", REDUCED, "V", reduced(with_place(np.argmin), greatest))
 
+
+def marked(f: Callable[[Lanes], Any], nothing: Callable[[Lanes], Any]) -> Meaning:
+    """Return the extreme of the selected lanes, and the selected lanes equal to it."""
+
+    def meaning(g: Given) -> tuple[Lanes, ...]:
+        best = f(np.where(g.m, g.x, np.full_like(g.x, nothing(g.x))))
+        return np.where(np.arange(g.n) == 0, best, np.zeros_like(g.x)), image(g.m & (g.x == best))
+
+    return meaning
+
+
+ALL_REDUCED = (*REDUCED, "ui8", "i8")
+case("vcbmax %x, %m : V, M", ALL_REDUCED, "V M", marked(np.max, least))
+case("vcbmin %x, %m : V, M", ALL_REDUCED, "V M", marked(np.min, greatest))
+
+
+def histogram(half: int, up_to: bool) -> Meaning:
+    def meaning(g: Given) -> Lanes:
+        counts = np.bincount(g.x[g.m], minlength=256)
+        counts = np.cumsum(counts) if up_to else counts
+        return (g.y.view(np.uint16) + counts.reshape(2, 128)[half]).astype(np.uint16)
+
+    return meaning
+
+
+for half in (0, 1):
+    types = "!pto.vreg<128xui16>, V, M, index"
+    for name, up_to in (("chistv2", True), ("dhistv2", False)):
+        case(f"{name} %w, %x, %m, %c{half} : {types}", "ui8", "ui16", histogram(half, up_to))
+
+
+def scaled(first: int) -> Meaning:
+    def meaning(g: Given) -> Lanes:
+        found = np.zeros(128, np.float16)
+        found[first::2] = np.where(g.m, (g.x * np.float32(NUMBER)).astype(np.float16), 0)
+        return found
+
+    return meaning
+
+
+for n, turn in enumerate(("EVEN", "ODD")):
+    case(f'vmulscvt %x, %s, %m, "R", "{turn}" : V, T, M', "f32", "f16", scaled(n))
+
 mask("pand", np.bitwise_and)
 mask("por", np.bitwise_or)
 mask("pxor", np.bitwise_xor)

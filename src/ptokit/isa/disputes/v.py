@@ -141,4 +141,18 @@ V = {
         "as golden data; SIN and COS round the exact value up to angles of 2**28",
         "golden data; the library's polynomials are not documented",
     ),
+    "V20": Dispute(
+        "which bins does `bin` of a histogram of bytes choose?",
+        "Manual of the level: a control operand, without values. Published code of `thistogram` "
+        "and of logical histograms: 0 and 1 for the two halves of 256 bins. One text has 16.",
+        "0 is bins 0 to 127, 1 is bins 128 to 255, and sums go on from the first half",
+        "published code; no text says what other numbers choose",
+    ),
+    "V21": Dispute(
+        "is the product of `vmulscvt` rounded before it is converted?",
+        "Manual of the level: in a single step, and in C as the conversion of a product of f32. "
+        "The assembler takes no other rounding than A; the manual takes each.",
+        "the product is rounded to f32, and then as `rnd` says",
+        "C of the manual",
+    ),
 }

@@ -230,6 +230,12 @@ class VLdas(AtAddress, name="vldas"):
         return make.op(InitAlign, {}, {}, [state])
 
 
+def loaded(make: Lowering, dst: RegisterType, src: LocalPointer) -> list[Quantity]:
+    """Add the load of a register from an address."""
+    row = make.window(line(dst.dtype, BYTES * 8 // dst.dtype.bits), src.address)
+    return make.op(VLds.second, {"src": row}, {}, [dst])
+
+
 class VLdus(AtAddress, name="vldus"):
     """Load a register from any address of an element."""
 
@@ -249,11 +255,24 @@ class VLdus(AtAddress, name="vldus"):
     def lowered(
         make: Lowering, dst: RegisterType, after: RegisterType, src: LocalPointer
     ) -> list[Quantity]:
-        row = make.window(line(dst.dtype, BYTES * 8 // dst.dtype.bits), src.address)
-        return [
-            *make.op(VLds.second, {"src": row}, {}, [dst]),
-            *make.op(InitAlign, {}, {}, [after]),
-        ]
+        return [*loaded(make, dst, src), *make.op(InitAlign, {}, {}, [after])]
+
+
+class UnalignedLoad(AtAddress, name="uvld"):
+    """Load a register from any address of an element, without a state."""
+
+    asm = Asm(brackets=("offset",), typed=("src",))
+    dst = Out(Lanes)
+    src = In(Ptr)
+    offset = In(Index, counts="elements", doc="in elements")
+    rules = (in_buffer(src), same_size(src, dst))
+    example = lanes("%y = NAME %p[%c0] : P -> V")
+
+    @classmethod
+    def lowered(
+        cls, make: Lowering, dst: RegisterType, src: LocalPointer, offset: Quantity
+    ) -> list[Quantity]:
+        return loaded(make, dst, src.moved(make, offset))
 
 
 class VStus(AtAddress, name="vstus"):

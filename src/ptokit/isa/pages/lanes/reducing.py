@@ -156,3 +156,48 @@ class VCMin(Reduction, name="vcmin"):
     @staticmethod
     def run(dst: Cells, src: Cells, mask: Cells) -> None:
         extreme(dst, chosen(src, mask, greatest_of(src)), "min")
+
+
+class MarkedExtreme(Below, abstract=True):
+    """The extreme of the lanes that the mask selects, and a mask of the lanes that have it."""
+
+    value = Out(Lanes)
+    found = Out(Lanes)
+    src = In(Lanes)
+    mask = In(Lanes)
+    example = lanes("%y, %k = NAME %x, %m : V, M -> V, M")
+    rules = (
+        one_type(value, src),
+        of(value, i8, u8, i16, u16, i32, u32, f16, f32),
+        granular(mask, src),
+        granular(found, src),
+    )
+
+
+def marked(value: Cells, found: Cells, x: Array, mask: Cells, word: str) -> None:
+    """Write the extreme value, and the selected lanes that are equal to it."""
+    best = x.fold(word, 1)
+    first_lanes(value, best, 1)
+    selecting(found, active(mask) & x.equals(best))
+
+
+class VCBMax(MarkedExtreme, name="vcbmax"):
+    """value[0] = the greatest lane that the mask selects; found[i] says whether lane i has it.
+
+    All other lanes of value are 0. Both zeros are equal, and NaN is equal to no lane.
+    """
+
+    @staticmethod
+    def run(value: Cells, found: Cells, src: Cells, mask: Cells) -> None:
+        marked(value, found, chosen(src, mask, least_of(src)), mask, "max")
+
+
+class VCBMin(MarkedExtreme, name="vcbmin"):
+    """value[0] = the least lane that the mask selects; found[i] says whether lane i has it.
+
+    All other lanes of value are 0. Both zeros are equal, and NaN is equal to no lane.
+    """
+
+    @staticmethod
+    def run(value: Cells, found: Cells, src: Cells, mask: Cells) -> None:
+        marked(value, found, chosen(src, mask, greatest_of(src)), mask, "min")
