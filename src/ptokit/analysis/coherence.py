@@ -48,23 +48,19 @@ class Cached(NamedTuple):
 
 
 CLEAN = Cached()
+SHARED = NOTIFIES, POLLS, ONE_ELEMENT
 
 
 def incoherent(facts: FuncFacts, target: Target) -> list[Diagnostic]:
     """Return warnings for signals before stores are in memory, and for stale loads.
 
-    Empty for targets without core kinds, such as the CPU simulator, whose memory has no cache.
+    A function has none without an op of a trait in `SHARED`, on targets without core kinds none
+    has: the memory of the CPU simulator has no cache.
     """
     ops = [op for op in facts.func.ops if isinstance(op, Op)]
-    if not target.kinds or not any(_matters(op) for op in ops):
-        return []
     walk = _Walk(facts.classes, target, ops)
     walk.block(facts.func.body, CLEAN)
     return [*walk.found.values()]
-
-
-def _matters(op: Op) -> bool:
-    return not {NOTIFIES, POLLS, ONE_ELEMENT}.isdisjoint(op.page.traits)
 
 
 class _Walk:

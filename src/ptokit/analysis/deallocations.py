@@ -35,8 +35,6 @@ def deallocations(func: Func) -> Iterator[Diagnostic]:
     """Yield warnings about the ends of buffers."""
     places = dict(_places(func.body, ()))
     ends = [op for op in places if isinstance(op, Op) and DEALLOCATES in op.page.traits]
-    if not ends:
-        return
     storage, at = facts_of(func).made(_Storage), {place: op for op, place in places.items()}
     for end in ends:
         made = {value: storage.definitions.get(value) for value in storage.used[end]}

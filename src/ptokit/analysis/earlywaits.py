@@ -98,10 +98,9 @@ def _signals(op: Op) -> list[_Signal]:
     return noted.found
 
 
-@once
 def has_flags(func: Func) -> bool:
     """Return whether a function orders its pipes itself; otherwise a compiler does."""
-    return any(isinstance(op, Op) and op.page.uses == (FLAGS,) for op in func.ops)
+    return any(page.uses == (FLAGS,) for page in func.pages)
 
 
 def waits_apart(funcs: Iterable[Func], target: Target) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
 
-from ptokit.analysis.coherence import incoherent
+from ptokit.analysis.coherence import SHARED, incoherent
 from ptokit.analysis.deallocations import deallocations
 from ptokit.analysis.earlywaits import waits_early
 from ptokit.analysis.facts import TargetFacts, facts_of
@@ -22,7 +22,7 @@ from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Func, Module, Op
 from ptokit.isa.formula.formulas import UNKNOWN
-from ptokit.isa.lang.traits import RESIZES, WINDOW
+from ptokit.isa.lang.traits import DEALLOCATES, RESIZES, WINDOW
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
@@ -198,7 +198,10 @@ def judged(
     # only hardware reads data
     unwritten = [replace(d, by=(Judge.HARDWARE,)) if d.is_error else d for d in unwritten]
     found, left = [*found, *sharing(func, of.pieces, facts), *unwritten], left + waiting
-    found += [*incoherent(of.base, target), *deallocations(func)]
+    if target.kinds and any(map(func.has, SHARED)):
+        found += incoherent(of.base, target)
+    if func.has(DEALLOCATES):
+        found += deallocations(func)
     found.sort(key=lambda d: d.span.line if d.span else 0)
     left += _perhaps_overlapping(of)
     found += [*_resized_arguments(func, target), *_open_windows(func, target)]

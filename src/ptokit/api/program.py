@@ -129,7 +129,9 @@ class Program(Rich):
 
         module, wrong = checked(self.module)
         wrong += [*without_instructions(self.module), *unfit_entries(self.module)]
-        wrong += [*misused(self.module), *check_fifos(self.module)]
+        wrong += misused(self.module)
+        if any(page.fifo_role for func in self.module.funcs for page in func.pages):
+            wrong += check_fifos(self.module)
         chips = any(t.kinds for t in every)
         of_cores = [*misplaced(self.module)] if chips else []
         executed, refused = executed_forms(module)
@@ -322,7 +324,7 @@ class Program(Rich):
             module, entry = program.module, program.entry_named(options.func)
             always = options.schedule is not None or options.ranks > 1
             cores = launched_cores(module, entry, always=always)
-            if wrong := [d for d in check_fifos(module) if cores and d.is_error]:
+            if cores and (wrong := [d for d in check_fifos(module) if d.is_error]):
                 raise PtoError(wrong)
             return Executable(whole_kernel(module, entry), options, cores)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from ptokit.diagnostics.catalogue import RENAMED
@@ -25,7 +25,7 @@ class Severity(Enum):
     HINT = "hint"  # nothing is wrong, something could be better
 
 
-class Judge(Enum):
+class Judge(StrEnum):
     """A source that accepts or refuses programs.
 
     The assembler verifies text, the C++ headers assert properties of templates and arguments, and
@@ -37,9 +37,6 @@ class Judge(Enum):
     ASSEMBLER = "assembler"
     HEADERS = "headers"
     HARDWARE = "hardware"
-
-    def __str__(self) -> str:
-        return self.value
 
 
 class Note(NamedTuple):

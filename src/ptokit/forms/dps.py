@@ -19,9 +19,20 @@ from ptokit.forms.structure import structured
 from ptokit.forms.threads import without_threads
 from ptokit.forms.tilehandles import names_handles, with_tiles
 from ptokit.ir.editing import allocation, is_dynamic, is_tile, refuse
-from ptokit.ir.module import AnyOp, Binding, Block, Comments, Func, Module, Op, OpaqueOp, Value
+from ptokit.ir.module import (
+    AnyOp,
+    Binding,
+    Block,
+    Comments,
+    Func,
+    Module,
+    Op,
+    OpaqueOp,
+    Value,
+    once,
+)
 from ptokit.isa.formula.formulas import SameStorage
-from ptokit.isa.lang.traits import ALIASES, ALLOCATES, TERMINATOR
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, TERMINATOR, THREADS
 from ptokit.isa.model.tiles import ConvTileType
 from ptokit.isa.model.types import Kind
 
@@ -33,6 +44,8 @@ def is_dps(func: Func) -> bool:
 
 def func_to_dps(func: Func) -> Func:
     """Return the function with every output as an operand; itself if it has that form."""
+    if is_dps(func):
+        return func
     if names_handles(func):
         return with_tiles(func)  # tiles that regions yield are handles
     for op in func.ops:
@@ -49,7 +62,7 @@ def executed_form(func: Func) -> Func:
 
     The function itself if it has that form.
     """
-    plain = without_threads(lowered(in_parts(func)))
+    plain = _plain(func)
     if not any(isinstance(op, Op) and op.ssa and op.of_registers for op in plain.ops):
         return func_to_dps(plain)
     whole = structured(plain)
@@ -57,6 +70,17 @@ def executed_form(func: Func) -> Func:
         return _ToDps(whole).finished()
     except PtoError:
         return _ToDps(with_register_copies(whole)).finished()
+
+
+@once
+def _plain(func: Func) -> Func:
+    """Return the function without packed numbers, pointers into local memory, and threads."""
+    results = (value for op in func.ops for value in op.results)
+    if any(value.packed for value in (*func.args, *results)):
+        func = in_parts(func)
+    if any(page.lowered for page in func.pages):
+        func = lowered(func)
+    return without_threads(func) if func.has(THREADS) else func
 
 
 class _ToDps:

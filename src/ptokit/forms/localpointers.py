@@ -15,7 +15,7 @@ from ptokit.analysis.violation import blamed, violation
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.ir.editing import FreshNames, refuse
 from ptokit.ir.emission import Emission
-from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value, once
+from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.index import walk
 from ptokit.isa.lang.environment import call
@@ -42,9 +42,8 @@ def _lowerable(op: AnyOp) -> bool:
     return op.page.run is None or any(map(_local, ends))
 
 
-@once
 def lowered(func: Func) -> Func:
-    """Return the function without pointers into local memory, as far as their addresses are known.
+    """Return the function without pointers into local memory, if their addresses are known.
 
     The function itself if it has none.
     """

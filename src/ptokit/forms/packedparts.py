@@ -12,7 +12,7 @@ from typing import cast
 
 from ptokit.ir.editing import FreshNames, refuse
 from ptokit.ir.emission import Emission
-from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value, once
+from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr
@@ -21,21 +21,8 @@ from ptokit.isa.lang.traits import ONE_ELEMENT
 from ptokit.isa.model.types import INDEX, PackedType, PtrType
 
 
-def _packed(value: Value) -> PackedType | None:
-    """Return the packed type of a value, or of the elements behind it."""
-    kind = value.type
-    return (
-        kind if isinstance(kind, PackedType) else kind.packed if isinstance(kind, PtrType) else None
-    )
-
-
-@once
 def in_parts(func: Func) -> Func:
-    """Return the function without packed numbers; the function itself if it has none."""
-    inner = (a for op in func.ops for r in op.regions for a in r.args)
-    values = (*func.args, *(v for op in func.ops for v in op.results), *inner)
-    if not any(map(_packed, values)):
-        return func
+    """Return the function without packed numbers."""
     return _InParts(func).finished()
 
 
@@ -62,7 +49,7 @@ class _InParts(Emission):
 
     def _named(self, value: Value) -> tuple[Value, ...]:
         """Return the values that take the place of a defined one."""
-        packed = _packed(value)
+        packed = value.packed
         if packed is None:
             return (value,)
         if isinstance(value.type, PtrType):
@@ -80,7 +67,7 @@ class _InParts(Emission):
 
     def _op(self, op: AnyOp) -> None:
         if isinstance(op, OpaqueOp):
-            if any(map(_packed, (*op.uses, *op.results))):
+            if any(v.packed for v in (*op.uses, *op.results)):
                 raise refuse(
                     f"{op.name}: unknown operation on packed numbers",
                     op.span,
@@ -89,7 +76,7 @@ class _InParts(Emission):
             self.ops.append(replace(op, regions=[self._block(r) for r in op.regions]))
             return
         values = [value for _, value in op.values()]
-        packed = next((p for v in (*values, *op.results) if (p := _packed(v))), None)
+        packed = next((p for v in (*values, *op.results) if (p := v.packed)), None)
         if packed is None or op.regions or self._lists(op):
             self._spread(op)
             return
@@ -104,7 +91,7 @@ class _InParts(Emission):
 
     def _lists(self, op: Op) -> bool:
         """Return whether packed values stand in a list: of a loop, or at the end of a region."""
-        return any(op.page.operand(name).many and _packed(value) for name, value in op.values())
+        return any(op.page.operand(name).many and value.packed for name, value in op.values())
 
     def _spread(self, op: Op) -> None:
         """Keep an op, with all parts in the places of packed values."""

@@ -14,7 +14,7 @@ from itertools import islice
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.diagnostics.source import Span
 from ptokit.forms.exits import Exits, Flag, Inverted, Join, Region, Side, Slot
-from ptokit.forms.switches import by_case, of_two_regions, two_way
+from ptokit.forms.switches import CASES, of_two_regions, two_way
 from ptokit.ir.editing import (
     DEEPEST,
     FreshNames,
@@ -41,7 +41,7 @@ def structured(func: Func) -> Func:
     """
     holders = [op for op in func.ops if op.regions]
     several = any(region.following for op in holders for region in op.regions)
-    cases = any(map(by_case, holders))
+    cases = any(page.asm.shape == CASES for page in func.pages)
     if not (func.blocks or several or cases):
         return func
     names = FreshNames(func)

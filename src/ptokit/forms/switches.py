@@ -12,7 +12,7 @@ from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import I1
 
-SHAPE = "switch"
+SHAPE, CASES = "switch", "cases"
 
 
 def two_way(func: Func, names: FreshNames) -> Func:
@@ -27,16 +27,16 @@ def two_way(func: Func, names: FreshNames) -> Func:
     return replace(func, body=made[0], blocks=made[1:])
 
 
-def by_case(op: AnyOp) -> bool:
+def _by_case(op: AnyOp) -> bool:
     """Return whether the op has a region for each case of a number."""
-    return isinstance(op, Op) and op.page.asm.shape == "cases"
+    return isinstance(op, Op) and op.page.asm.shape == CASES
 
 
 def of_two_regions(func: Func, names: FreshNames) -> Func:
     """Return the function with branches of at most two regions."""
 
     def few(op: AnyOp) -> list[AnyOp]:
-        return _branches(op, names) if isinstance(op, Op) and by_case(op) else [op]
+        return _branches(op, names) if isinstance(op, Op) and _by_case(op) else [op]
 
     return replace(func, body=rewritten(func.body, few))
 

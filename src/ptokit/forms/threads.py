@@ -16,7 +16,7 @@ from ptokit.forms.threadloops import LaunchEmission, ThreadLoops
 from ptokit.forms.threadplan import Divided, Item, Segment, of_launch
 from ptokit.ir.editing import refuse, renamed
 from ptokit.ir.graph import inner_uses
-from ptokit.ir.module import AnyOp, Block, Func, Op, Value, once
+from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr
@@ -25,11 +25,8 @@ from ptokit.isa.model.types import I1, I32, INDEX
 from ptokit.isa.pages.lanes import threadnumbers as numbers
 
 
-@once
 def without_threads(func: Func) -> Func:
-    """Return the function with loops in place of launches; the function itself if it has none."""
-    if not any(map(of_launch, func.ops)):
-        return func
+    """Return the function with loops in place of launches."""
     return _WithoutThreads(func).finished()
 
 

@@ -32,8 +32,6 @@ def with_tiles(func: Func) -> Func:
     A dynamic valid region is that of the source's allocation if both tiles have one shape, else the
     whole tile: the text has no more information.
     """
-    if not any(isinstance(op, Op) and op.ssa and not op.of_registers for op in func.ops):
-        return func
     ops = (op for op in func.ops if isinstance(op, Op))
     makers = {op.results[0]: op for op in ops if ALLOCATES in op.page.traits}
 

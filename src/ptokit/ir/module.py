@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ptokit.diagnostics.source import Span
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import OUTSIDE, RESIZES, TERMINATOR
-from ptokit.isa.model.types import REGISTER_KINDS, Elided, Type
+from ptokit.isa.lang.traits import OUTSIDE, RESIZES, TERMINATOR, Resource, Trait
+from ptokit.isa.model.types import REGISTER_KINDS, Elided, PackedType, PtrType, Type
 
 
 @dataclass(eq=False)
@@ -36,6 +36,14 @@ class Value:
     @property
     def elided(self) -> bool:
         return isinstance(self.type, Elided)
+
+    @property
+    def packed(self) -> PackedType | None:
+        """The type of several numbers that the value is, or to which it points."""
+        kind = self.type
+        if isinstance(kind, PackedType):
+            return kind
+        return kind.packed if isinstance(kind, PtrType) else None
 
     def __repr__(self) -> str:
         return f"%{self.name}: {self.type}"
@@ -287,6 +295,19 @@ class Func:
         """The ops of `walk` as a cached sequence."""
         return _ops(self)
 
+    @property
+    def pages(self) -> frozenset[type[Instr]]:
+        """The pages of all known ops, cached: what the function certainly does not do."""
+        return _pages(self)
+
+    def has(self, trait: Trait) -> bool:
+        """Return whether an op of the function has a trait."""
+        return any(trait in page.traits for page in self.pages)
+
+    def takes(self, resource: Resource) -> bool:
+        """Return whether an op of the function takes a resource of the machine."""
+        return any(resource in page.uses for page in self.pages)
+
     def named(self) -> Iterator[Value]:
         """Yield the arguments of the function and its blocks, and the results of all ops."""
         yield from self.args
@@ -315,6 +336,11 @@ def once(work: Callable[[Func], T]) -> Callable[[Func], T]:
 @once
 def _ops(func: Func) -> Sequence[AnyOp]:
     return tuple(func.walk())
+
+
+@once
+def _pages(func: Func) -> frozenset[type[Instr]]:
+    return frozenset(op.page for op in func.ops if isinstance(op, Op))
 
 
 class Alias(NamedTuple):

@@ -69,13 +69,17 @@ class Core:
         every_pair = fixpipe.every_pair or target.every_pair
         own = replace(fixpipe, every_pair=every_pair, scaled_i16=target.f16_sums)
         self.fixpipe = fixpipe if own == fixpipe else own
-        self.state = State()
         self.block_idx, self.block_num = block_idx, block_num
         self.exposed: list[Memory] = []  # arrays whose addresses the program computed
         self.spaces: dict[str, Memory] = {}  # memories in use
         self.behind: Mapping[str, int] = {}  # sizes beyond the capacity: see `Planned`
         self.warned: dict[tuple[Op, Rule], Diagnostic] = {}  # violations that only warn
         self.lost: dict[tuple[Op, str], UndefinedStore] = {}  # stores of undefined elements
+
+    @cached_property
+    def state(self) -> State:
+        """Registers and flags."""
+        return State()
 
     def taken_warnings(self) -> list[Diagnostic]:
         """Return the warnings since the last call."""

@@ -7,8 +7,6 @@ import sys
 
 import numpy as np
 
-from ptokit.ir.module import Func, Op
-from ptokit.isa.lang.traits import PRINTS
 from ptokit.isa.model.words import PrintFormat
 from ptokit.isa.pages.debug import CONVERSION
 from ptokit.machine.evaluation import NumpyArray
@@ -47,8 +45,3 @@ class StandardOutput:
 
         text = CONVERSION.sub(converted, format)
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
-
-
-def prints(func: Func) -> bool:
-    """Return whether the function prints: then a run cannot start again."""
-    return any(isinstance(op, Op) and PRINTS in op.page.uses for op in func.ops)

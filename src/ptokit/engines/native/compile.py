@@ -22,7 +22,7 @@ from ptokit.engines.reference.interpreter import InterpretedMachine
 from ptokit.engines.reference.launch import InterpretedFunction
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import AnyOp, Block, Op, Value
-from ptokit.isa.lang.traits import ALIASES
+from ptokit.isa.lang.traits import ALIASES, PRINTS
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, RegisterType, TileType
 from ptokit.isa.model.types import Kind
@@ -33,7 +33,6 @@ from ptokit.machine.executionlog import Logged
 from ptokit.machine.launchoptions import Options, RunLimits
 from ptokit.machine.memory import Codes, Memory
 from ptokit.machine.observer import Observer
-from ptokit.machine.printing import prints
 from ptokit.machine.record.code import NotNative
 from ptokit.machine.record.definite import Initial, Place
 from ptokit.machine.record.expressions import AxisWindow, Traced
@@ -115,7 +114,7 @@ class CompiledFunction(CompiledBody):
         bound = launch.sole
         super().__init__(bound, how.target)
         self.how = how
-        self.prints = prints(bound.func)  # print output needs block order and a single run
+        self.prints = bound.func.takes(PRINTS)  # print output needs block order and a single run
         self.repeats = not bound.slots and not any(map(_reads_numbers, bound.func.ops))
         self.grown: dict[str, tuple[int, tuple[int, ...]]] = {}  # outputs without an array
         self.idle: dict[tuple[bool, Variant], list[Session]] = {}  # by `logged`
@@ -237,7 +236,7 @@ class CompiledFunction(CompiledBody):
         core.behind = self.planned.behind
         bound, envs = launch.sole, launch.apart(kept) if apart else launch.shared()
         ((real,),) = (of_rank.values() for of_rank in envs)
-        if blocks == 1:
+        if blocks == 1 and bound.tiles:
             real |= bound.local(InterpretedMachine(core), self.planned.addresses)
         job = self.job_on(core, real)
         if apart:

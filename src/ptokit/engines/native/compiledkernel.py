@@ -20,7 +20,7 @@ from ptokit.engines.native.queuewaits import waiting_lines
 from ptokit.engines.native.session import Worker, taken_warnings
 from ptokit.engines.reference.interpretedkernel import InterpretedKernel
 from ptokit.ir.module import Op
-from ptokit.isa.lang.traits import SIGNALS
+from ptokit.isa.lang.traits import PRINTS, SIGNALS
 from ptokit.isa.model.words import KernelKind
 from ptokit.machine.arguments import Env, Launch, Outcome
 from ptokit.machine.coreplace import CorePlace
@@ -29,7 +29,6 @@ from ptokit.machine.executionlog import Logged
 from ptokit.machine.launchoptions import Options, RunLimits
 from ptokit.machine.memory import Memory, address_of
 from ptokit.machine.observer import Observer, RunNotes
-from ptokit.machine.printing import prints
 from ptokit.machine.record.code import NotNative
 from ptokit.order.fifoend import COUNTERS, reason
 from ptokit.order.fifoleftovers import fifo_uses, left_in_fifos
@@ -48,7 +47,7 @@ class _CompiledRank:
         self.fifos = fifo_uses(self.grid)
         self.written = frozenset(a.name for _, one in cores for a in one.written)
         self.bodies = {kind: CompiledBody(one, how.target, queued=queued) for kind, one in cores}
-        printing = any(prints(one.func) for _, one in cores)
+        printing = any(one.func.takes(PRINTS) for _, one in cores)
         # cores are scheduled in compiled code; such a run may be given up for one by the reference
         self.switches = not (launch.names or self.grid.polls or printing)
 
@@ -68,7 +67,7 @@ class CompiledKernel:
         funcs = launch.funcs
         self.waits_apart = waits_apart(funcs, how.target)
         # ranks try program order; if it deadlocks, the reference runs their queues
-        self.by_reference = not launch.names or queued or any(map(prints, funcs))
+        self.by_reference = not launch.names or queued or any(f.takes(PRINTS) for f in funcs)
         self.idle: dict[tuple[bool, Variant], list[_Launch]] = {}  # that ended
 
     @property

@@ -13,11 +13,11 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.reference.interpreter import Interpreter
 from ptokit.engines.reference.launch import placed
 from ptokit.engines.reference.queuedinterpreter import interpreter_of
+from ptokit.isa.lang.traits import PRINTS
 from ptokit.machine.arguments import Envs, Launch, Outcome
 from ptokit.machine.coreplace import Clocks, CorePlace
 from ptokit.machine.launchoptions import Options, RunLimits
 from ptokit.machine.observer import Observer
-from ptokit.machine.printing import prints
 from ptokit.order.fifoleftovers import fifo_uses, left_in_fifos
 from ptokit.order.group import Grid, GroupedCore, launch_cores, share_buffers
 from ptokit.order.races import memories_of
@@ -36,7 +36,7 @@ class InterpretedKernel:
         self.grids = [Grid.of(launch, how, rank) for rank in range(len(launch.ranks))]
         funcs = launch.funcs
         self.waits_apart = waits_apart(funcs, how.target)
-        self.prints = any(map(prints, funcs))
+        self.prints = any(func.takes(PRINTS) for func in funcs)
         self.queued = False  # a wait for another core blocks its queue only
 
     def run(self, launch: Launch, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
