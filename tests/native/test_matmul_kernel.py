@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ptokit.engines.kernels.matmul import PANEL, kernel
+from ptokit.engines.kernels.matmul import PANEL, ROWS, kernel
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 
@@ -108,13 +108,17 @@ def product(machine: Machine, a: Values, b: Values, start: Values | None = None)
     sums = np.int32 if kind == "i32" else np.float32
     (m, k), n = a.shape, b.shape[1]
     panels = -(-n // PANEL)
-    noise = np.random.default_rng(1).integers(0, 1 << 32, (panels + 1, k + m + 2, PANEL), np.uint32)
+    noise = np.random.default_rng(1).integers(
+        0, 1 << 32, (panels + 1, k + m + ROWS, PANEL), np.uint32
+    )
     lda = k + 3
-    left = aligned(noise[0, :m, :1].repeat(lda, 1).astype(f"u{a.itemsize}").view(a.dtype))
+    left = aligned(
+        noise[0, : -(-m // ROWS) * ROWS, :1].repeat(lda, 1).astype(f"u{a.itemsize}").view(a.dtype)
+    )
     right = aligned(noise[:, : k + 2].astype(f"u{b.itemsize}").view(b.dtype))
     out = aligned(noise[:, : m + 2].view(sums))
     around = out.copy()
-    left[:, :k] = a
+    left[:m, :k] = a
     put(right, b)
     if start is not None:
         put(out, start)

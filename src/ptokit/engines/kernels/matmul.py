@@ -3,7 +3,8 @@
 B and C lie in panels of 16 columns: each panel is row-major, and the next one starts `pb` or `pc`
 elements later. So a block of sums reads B from start to end, and an accumulator tile may be C.
 
-- A is m x k and row-major, with `lda` elements from row to row; only its elements are read.
+- A is m x k and row-major, with `lda` elements from row to row; rows up to a multiple of 8 are
+  read, with any value.
 - B is k x n, padded to a multiple of 16 columns; the padding is read, with any value.
 - C is m x n, padded likewise; garbage is written to the padding.
 
@@ -14,13 +15,17 @@ f64 factors, product and sum are rounded to f64, then to f32.
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, reduce
+from itertools import product, zip_longest
 
 from ptokit.engines.kernels.lanes import Lanes
 from ptokit.machine.record.code import Code, Int, Num, text
 
-PANEL = 16  # columns
+PANEL, ROWS = 16, 8  # columns of a panel; A has a multiple of so many rows
+UNROLLED = 4  # steps of the depth
 PARAMETERS = """ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %m, i64 %n, i64 %k,
     i64 %lda, i64 %pb, i64 %pc, i1 %onto"""
 
@@ -39,33 +44,65 @@ class RegisterBlock:
     rows: int
     vectors: int
     fma: bool
+    partial: bool  # some blocks may have fewer rows
+
+    @property
+    def edge(self) -> int:
+        """The number of sums of a block."""
+        return self.rows * -(-self.width // PANEL) * PANEL
 
     @property
     def width(self) -> int:
         return self.vectors * self.lanes.count
 
     def strip(self, col: Num) -> None:
-        """Emit the block's columns from `col` on, for all rows.
-
-        Rows past the last row are the last row again; its sums are computed and stored repeatedly.
-        """
-        code, kinds = self.code, self.lanes.type(self.kind)
-        what = f"blocks of {self.rows} rows; past the last row, the last one again"
-        with code.loop(Int(code, "%m"), what, self.rows) as row:
-            last = Int(code, "%m") - 1
-            rows = [Int(code, text(row + number)).least(last) for number in range(self.rows)]
-            left = [self._at(self.factor, "%a", each * Int(code, "%lda")) for each in rows]
-            panels = [self._at(self.kind, "%c", first) for first in self._panels(col, "%pc")]
-            places = [
-                self._at(self.kind, panels[at // PANEL], each * PANEL + at % PANEL)
-                for each in rows
-                for at in self._columns()
+        """Emit the block's columns from `col` on, for all rows."""
+        code, kinds, (m, lda) = self.code, self.lanes.type(self.kind), self._numbers("%m", "%lda")
+        what = f"blocks of {self.rows} rows"
+        with code.loop(m, what, self.rows) as row:
+            first = self._at(self.factor, "%a", row * lda)
+            left = [self._at(self.factor, first, number * lda) for number in range(self.rows)]
+            panels = [
+                self._at(self.kind, "%c", at + row * PANEL) for at in self._panels(col, "%pc")
             ]
-            begin = self._begin([f"load {kinds}, ptr {place}, align 4" for place in places])
-            right = [self._at(self.factor, "%b", first) for first in self._panels(col, "%pb")]
-            for place, value in zip(places, self._depth(left, right, begin), strict=True):
-                value = self.lanes.canonical(value) if self.kind == "float" else value
-                code.do(f"store {kinds} {value}, ptr {place}, align 4")
+            with self._whole(panels, m - row) as sums:
+                places = [
+                    self._at(self.kind, sums[at // PANEL], number * PANEL + at % PANEL)
+                    for number in range(self.rows)
+                    for at in self._columns()
+                ]
+                begin = self._begin([f"load {kinds}, ptr {place}, align 4" for place in places])
+                right = [self._at(self.factor, "%b", at) for at in self._panels(col, "%pb")]
+                done = self._depth(left, right, begin)
+                done = self._canonical(done) if self.kind == "float" else done
+                for place, value in zip(places, done, strict=True):
+                    code.do(f"store {kinds} {value}, ptr {place}, align 4")
+
+    @contextmanager
+    def _whole(self, panels: list[str], rows: Num) -> Generator[list[str]]:
+        """Yield the panels of a block's sums; a block of fewer rows is `%edge`, copied back."""
+        if not self.partial:
+            yield panels
+            return
+        code = self.code
+        part = code.let(f"icmp slt i64 {text(rows)}, {self.rows}")
+        edge = [self._at(self.kind, "%edge", at) for at in range(0, self.edge, self.rows * PANEL)]
+        self._copy(panels, edge, rows, part)
+        select = f"select i1 {part}, ptr {{}}, ptr {{}}"
+        yield [code.let(select.format(*pair)) for pair in zip(edge, panels, strict=True)]
+        self._copy(edge, panels, rows, part)
+
+    def _copy(self, source: list[str], into: list[str], rows: Num, met: str) -> None:
+        """Emit copies of the first rows of panels, if the condition holds."""
+        code, kinds = self.code, self.lanes.type(self.kind)
+        with code.when(met), code.loop(rows, "a part of a block") as row:
+            for at in self._columns():
+                old, new = (
+                    self._at(self.kind, p[at // PANEL], row * PANEL + at % PANEL)
+                    for p in (source, into)
+                )
+                value = code.let(f"load {kinds}, ptr {old}, align 4")
+                code.do(f"store {kinds} {value}, ptr {new}, align 4")
 
     def _begin(self, loads: list[str]) -> list[str]:
         """Return the initial sums."""
@@ -80,15 +117,45 @@ class RegisterBlock:
         return [code.let(phi.format(value)) for value in old]
 
     def _depth(self, left: list[str], right: list[str], begin: list[str]) -> list[str]:
-        """Return the final sums of a block by rows; `left` has rows of A, `right` panels of B."""
+        """Return the final sums of a block by rows; `left` has rows of A, `right` panels of B.
+
+        Several steps are one iteration: few iterations are predicted to their end.
+        """
+        whole = Int(self.code, "%k") & -UNROLLED
+        sums = self._steps(left, right, begin, (0, whole, UNROLLED))
+        return self._steps(left, right, sums, (whole, Int(self.code, "%k"), 1))
+
+    def _steps(
+        self, left: list[str], right: list[str], begin: list[str], span: tuple[Num, Num, int]
+    ) -> list[str]:
+        """Return the sums after the steps of a range."""
         code, kinds = self.code, self.lanes.type(self.kind)
-        loop, done, before = code.name("depth"), code.name("done"), code.block
-        code.jump(loop)
+        (first, end, count), before = span, code.block
+        loop, done = code.name("depth"), code.name("done")
+        code.branch(code.let(f"icmp slt i64 {text(first)}, {text(end)}"), loop, done)
         code.start(loop)
         head = len(code.lines)  # of the phi instructions, written at the end
         step = Int(code, f"%{code.name('p')}")
-        code.do(f"; for {step} in range(0, %k): {len(left)} x {self.vectors} multiply-adds")
-        size = 8 if self.factor == "double" else 4
+        code.do(
+            f"; for {step} in range({first}, {end}, {count}): {len(left)} x {self.vectors} sums"
+        )
+        old = [f"%{code.name('sum')}" for _ in begin]
+        new = old
+        for number in range(count):
+            new = self._step(left, right, new, step + number)
+        after = code.let(f"add nuw nsw i64 {step}, {count}")
+        phi = [f"  {step} = phi i64 [ {text(first)}, %{before} ], [ {after}, %{loop} ]"]
+        for value, start, later in zip(old, begin, new, strict=True):
+            phi.append(f"  {value} = phi {kinds} [ {start}, %{before} ], [ {later}, %{loop} ]")
+        code.lines[head:head] = phi
+        code.branch(code.let(f"icmp slt i64 {after}, {text(end)}"), loop, done)
+        code.start(done)
+        either = f"phi {kinds} [ {{}}, %{before} ], [ {{}}, %{loop} ]"
+        return [code.let(either.format(*pair)) for pair in zip(begin, new, strict=True)]
+
+    def _step(self, left: list[str], right: list[str], sums: list[str], step: Num) -> list[str]:
+        """Return the sums after one step of the depth."""
+        code, size = self.code, 8 if self.factor == "double" else 4
         align = min(self.lanes.count * size, 64)
         load = f"load {self.lanes.type(self.factor)}, ptr {{}}, align {align}"
         places = (
@@ -96,22 +163,33 @@ class RegisterBlock:
             for at in self._columns()
         )
         vectors = [code.let(load.format(place)) for place in places]
-        old, new = list[str](), list[str]()
+        factors: list[str] = []
         for row in left:
             where = self._at(self.factor, row, step)
             one = code.let(f"load {self.factor}, ptr {where}, align {size}")
-            factor = self.lanes.spread(self.factor, one)
-            for vector in vectors:
-                old.append(f"%{code.name('sum')}")
-                new.append(self._multiply_add(factor, vector, old[-1]))
-        after = code.let(f"add nuw nsw i64 {step}, 1")
-        phi = [f"  {step} = phi i64 [ 0, %{before} ], [ {after}, %{loop} ]"]
-        for value, first, later in zip(old, begin, new, strict=True):
-            phi.append(f"  {value} = phi {kinds} [ {first}, %{before} ], [ {later}, %{loop} ]")
-        code.lines[head:head] = phi
-        code.branch(code.let(f"icmp slt i64 {after}, %k"), loop, done)
+            factors.append(self.lanes.spread(self.factor, one))
+        pairs = product(factors, vectors)
+        return [self._multiply_add(*p, old) for p, old in zip(pairs, sums, strict=True)]
+
+    def _numbers(self, *names: str) -> list[Int]:
+        return [Int(self.code, name) for name in names]
+
+    def _canonical(self, sums: list[str]) -> list[str]:
+        """Return the sums with canonical NaNs; without any NaN, one comparison serves two sums."""
+        code, lanes, before = self.code, self.lanes, self.code.block
+        pairs = zip_longest(sums[::2], sums[1::2], fillvalue=sums[0])
+        found = [lanes.op("fcmp uno", "float", *pair) for pair in pairs]
+        flags = reduce(lambda a, b: lanes.op("or", "i1", a, b), found)
+        kinds = lanes.type("i1")
+        some = code.let(f"call i1 @llvm.vector.reduce.or.v{lanes.count}i1({kinds} {flags})")
+        nans, done = code.name("nans"), code.name("done")
+        code.branch(some, nans, done)
+        code.start(nans)
+        new = [lanes.canonical(value) for value in sums]
+        code.jump(done)
         code.start(done)
-        return new
+        phi = f"phi {lanes.type(self.kind)} [ {{}}, %{before} ], [ {{}}, %{nans} ]"
+        return [code.let(phi.format(*pair)) for pair in zip(sums, new, strict=True)]
 
     def _at(self, kind: str, start: str, offset: Num) -> str:
         """Return the address `offset` elements after `start`."""
@@ -152,7 +230,10 @@ def kernel(name: str, kind: str, lanes: int, fma: bool, few: int = 0) -> str:
         rows, vectors = few, vectors << (rows // few).bit_length() - 1
     factor = {"f64": "double", "f32": "float", "i32": "i32"}[kind]
     element = "i32" if kind == "i32" else "float"
-    block = RegisterBlock(code, Lanes(code, lanes), element, factor, rows, vectors, fma)
+    partial = not few or few % rows > 0
+    block = RegisterBlock(code, Lanes(code, lanes), element, factor, rows, vectors, fma, partial)
+    if partial:
+        code.do(f"%edge = alloca [{block.edge} x {element}], align 64")
     padded = (Int(code, "%n") + (PANEL - 1)) & -PANEL
     whole = padded & -block.width
     with code.loop(whole, f"strips of {block.width} columns", block.width) as col:

@@ -160,8 +160,9 @@ class Temporaries:
 
     def _packed_factor(self, factor: Traced, kind: DType, *, panels: bool = False) -> Elements:
         """Return a factor as the product kernel reads it: in rows, or in panels."""
-        line = matmul.PANEL if panels else 1
-        cells = self.scratch.room(factor.rows, factor.cols, kind, line, panels=panels)
+        line, rows = matmul.PANEL if panels else 1, factor.rows
+        rows = rows if panels else -(-bound(rows) // matmul.ROWS) * matmul.ROWS
+        cells = self.scratch.room(rows, factor.cols, kind, line, panels=panels)
         self.fill(cells, _as(factor, kind))
         return cells
 
