@@ -458,9 +458,22 @@ func.func @law(%x: !pto.ptr<ui16>, %y: !pto.ptr<ui16>) {
 """
 
 
-def test_words_fill_blocks_of_l1() -> None:
-    x = np.arange(128, dtype=np.uint16)
-    program = pto.loads(FILLED)
+FILLS = {
+    "the name of the manual": {},
+    "the one of the assembler": {
+        "raw_fill_l1 %p, %bytes": "create_cbuf_matrix %moved",
+        "ui16, l1>, i64, i32,": "ui16, l1>, i32,",
+        "  %q =": "  %moved = pto.castptr %bytes : i64 -> !pto.ptr<ui16, l1>\n  %q =",
+    },
+}
+
+
+@pytest.mark.parametrize("names", FILLS)
+def test_words_fill_blocks_of_l1(names: str) -> None:
+    x, text = np.arange(128, dtype=np.uint16), FILLED
+    for old, new in FILLS[names].items():
+        text = text.replace(old, new)
+    program = pto.loads(text)
     assert pto.loads(program.text()).text() == program.text()
     found = program.run(target="a5", x=x, y=np.zeros(128, np.uint16))["y"]
     meant = x.copy()

@@ -114,3 +114,36 @@ func.func @f(%g: {ptr}, %i: index) {{
     floats = pto.loads(text.replace("i32", "f32")).check("a5")
     assert {d.slug for d in floats} == {"element-type"}
     assert any(d.is_error for d in program.check("a2a3"))
+
+
+STRICT = """\
+func.func @f(%p: !pto.ptr<i32>) {
+  %k = arith.constant 3 : i32
+  %n = arith.constant 2 : i32
+  %c0 = arith.constant 0 : index
+  pto.strict_vecscope(%p, %k, %c0) {
+  ^bb0(%q: !pto.ptr<i32>, %n: i32, %i: index):
+    %k = arith.addi %n, %n : i32
+    pto.store_scalar %k, %q[%i] {volatile} : !pto.ptr<i32>, i32
+  } : (!pto.ptr<i32>, i32, index) -> ()
+  pto.pipe_barrier "PIPE_MTE2"
+  pto.store_scalar %n, %p[%n] : !pto.ptr<i32>, i32
+  return
+}
+"""
+
+
+def test_a_strict_scope_sees_its_arguments_alone(engine: str) -> None:
+    """Names of its own may be those around it, which it does not see."""
+    text = STRICT.replace("%p[%n]", "%p[%one]").replace(
+        "%c0 =", "%one = arith.constant 1 : index\n  %c0 ="
+    )
+    program = pto.loads(text)
+    assert program.text("dps") == pto.loads(program.text("dps")).text("dps")
+    assert reads_back(program.text("dps"))
+    found = program.run(p=np.zeros(2, np.int32), target="a5", engine=engine)["p"]
+    assert list(found) == [6, 2]
+    with pytest.raises(pto.PtoError, match=r"%p is not visible(.|\n)*pass %p as an operand"):
+        pto.loads(text.replace("%q[%i]", "%p[%i]"))
+    with pytest.raises(pto.PtoError, match="3 operands, but the region takes 2"):
+        pto.loads(text.replace("%i: index)", ")").replace(", )", ")").replace("%q[%i]", "%q[%n]"))

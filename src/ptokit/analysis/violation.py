@@ -15,7 +15,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Severity
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Func, Op, OpaqueOp, Value
-from ptokit.isa.below import TYPES, below_tiles
+from ptokit.isa.below import TYPES, below_tiles, unsaid
 from ptokit.isa.formula.formulas import Const, Env, Node, culprit, fields, operators, seen
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.index import lookup, pages
@@ -48,7 +48,8 @@ def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
     if below or of_threads:
         level = INNER if op.name.startswith("pto.vmi.") else BELOW
         message = f"{op.name}: {OTHER_OPERANDS if op.expected else level}"
-        help = f"expected {op.expected}" if op.expected else None
+        said = unsaid(op.name.removeprefix("pto."))
+        help = f"expected {op.expected}" if op.expected else said or None
         return Diagnostic("foreign-op", message, op.span, Severity.WARNING, help=help)
     wide = next((k for k in kinds if TILES_OF_F64.match(k.spelling)), None)
     if wide is not None and any(page.executes for page in lookup(op.name)):

@@ -52,6 +52,50 @@ vsunpack vtrc vusqz vxor vzunpack wait_flag_dev wait_intra_core
 """.split()  # noqa: SIM905 - a list of words is easier to compare with the manual's
 )
 
+# Names without a page, by what public text says of them.
+UNSAID = {
+    "the assembler writes it for {}, as a word of bits": {
+        "mad_raw": "pto.mad",
+        "mad_bias_raw": "pto.mad_bias",
+        "mad_mx_raw": "pto.mad_mx",
+        "mad_mx_bias_raw": "pto.mad_mx_bias",
+        "copy_matrix_cc_to_gm": "pto.mte_l0c_gm",
+        "copy_matrix_cc_to_cbuf": "pto.mte_l0c_l1",
+        "copy_matrix_cc_to_ub": "pto.mte_l0c_ub",
+        "copy_gm_to_cbuf_multi_nd2nz": "pto.mte_gm_l1_frac",
+        "copy_gm_to_cbuf_multi_dn2nz": "pto.mte_gm_l1_frac",
+    },
+    "public text does not say what its numbers choose; programs use {}": {
+        "set_cross_core": "pto.sync.set",
+        "wait_flag_dev": "pto.sync.wait",
+        "set_intra_core": "pto.sync.set",
+        "wait_intra_core": "pto.sync.wait",
+    },
+    "public text has its operands, and does not say what it does; programs use {}": {
+        "vselrv2": "pto.vselr",
+    },
+    "public text has its name alone; programs use {}": {
+        "dma_load": "pto.mte_gm_ub",
+        "dma_store": "pto.mte_ub_gm",
+        "dma_copy": "pto.mte_ub_ub",
+        "vscope": "pto.vecscope",
+        "vsld": "pto.vsldb",
+        "vsst": "pto.vsstb",
+        "vsta": "pto.vstas",
+        "vstu": "pto.vstus",
+        "vaddreluconv": "pto.vaddrelu and pto.vcvt",
+        "vmulconv": "pto.vmulscvt",
+    },
+}
+
+
+def unsaid(name: str) -> str:
+    """Return what is known of a name without a page; empty if nothing is."""
+    for text, names in UNSAID.items():
+        if name in names:
+            return text.format(names[name])
+    return ""
+
 
 def below_tiles(name: str) -> bool:
     """Return whether an operation of this full name belongs to the level below tiles."""

@@ -305,9 +305,17 @@ class SetBit(OneBit, name="sbitset1"):
 
 
 class VecScope(Instr, name="vecscope", core=VECTOR, pipe=V, routes=ONCE, uses=(REGIONS, FLOW)):
-    """An interval of computation in registers of the vector core."""
+    """An interval of computation in registers of the vector core.
 
-    asm = Asm(shape="section", cpp_on=CHIPS, cpp_text="__VEC_SCOPE__")
+    `strict_vecscope(%a) { ^bb0(%x: T): ... } : (T) -> ()` is one whose region sees %x alone.
+    """
+
+    asm = Asm(
+        shape="section",
+        spellings=("pto.strict_vecscope",),
+        cpp_on=CHIPS,
+        cpp_text="__VEC_SCOPE__",
+    )
     example = "pto.vecscope {\n}"
 
     @staticmethod

@@ -252,7 +252,7 @@ class Barrier(
     traits=(STOPS,),
     pipe=S,
     disputes=("X12",),
-    asm=Asm(shape="angled", cpp_text="pipe_barrier({of});"),
+    asm=Asm(shape="angled", spellings=("pto.pipe_barrier",), cpp_text="pipe_barrier({of});"),
 ):
     """Make a pipe wait until all its earlier work is done; ALL: every pipe."""
 

@@ -146,6 +146,8 @@ def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
     items = _indexed(p, page, op)
+    if p.texts[p.i] == "{":
+        bind_attributes(p, op, dictionary(p))
     p.expect(":")
     typed = with_types(page)  # all forms have the same operands
     kinds: dict[str, tuple[Type, int]] = {}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
@@ -77,6 +78,7 @@ class Names:
         self.scopes: list[list[str]] = []
         self.gone: dict[str, Value] = {}
         self.free: dict[str, Value] = {}
+        self.hidden: dict[str, Value] = {}  # from a region that sees its arguments alone
         self.completed: dict[Value, int] = {}  # the token of an inferred type
         self.kinds: dict[Value, Operand] = {}  # the first operand that a value of omitted type is
         self.literals: dict[tuple[object, Type], Op] = {}
@@ -95,6 +97,22 @@ class Names:
         left = {name: self.table.pop(name) for name in self.scopes.pop()}
         self.gone |= left
         self.past.append(NameScope(left, self.begins, self.cursor.i))
+
+    @contextmanager
+    def isolated(self) -> Generator[None]:
+        """Hide all names from a region, which may use them again for values of its own."""
+        around, flat, depth, known = self.table, self.flat, len(self.scopes), len(self.past)
+        self.table, self.flat, self.hidden = {}, False, around
+        try:
+            yield
+        finally:
+            while len(self.scopes) > depth:
+                self.close()
+            self.table, self.flat, self.hidden = around, flat, {}
+        for scope in self.past[known:]:
+            again = [value for name, value in scope.values.items() if name in around]
+            self.unnamed += again
+            self.rebound |= {value: value.name for value in again}
 
     def resolve(self, at: int) -> Value:
         """Return the value that the token `%name` at `at` names."""
@@ -258,6 +276,9 @@ class Names:
         close = did_you_mean(name, list(self.table))
         help = close.replace("mean ", "mean %") if close and not notes else None
         message = f"%{name} is used before its definition" if notes else f"%{name} is not defined"
+        if name in self.hidden:
+            message, notes = f"%{name} is not visible in this region", ()
+            help = f"the region sees its arguments alone: pass %{name} as an operand"
         return PtoError(
             Diagnostic("undefined-name", message, tokens.span(at), help=help, notes=notes)
         )

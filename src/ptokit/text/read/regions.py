@@ -8,12 +8,13 @@ from typing import cast
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.diagnostics.printable import counted
-from ptokit.ir.editing import trimmed
-from ptokit.ir.module import Block, Comments, Op
+from ptokit.ir.editing import renamed, trimmed
+from ptokit.ir.module import Block, Comments, Op, OpaqueOp
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import OUTSIDE, TERMINATOR
 from ptokit.isa.model.types import I64, INDEX, Type
 from ptokit.text.read.attributes import Given, bind_attributes, dictionary, numeral, read_value
+from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.build import Named, expect_results
 from ptokit.text.read.callreader import Item, read_item, typed
 from ptokit.text.read.parser import Parser
@@ -182,6 +183,9 @@ def read_section(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     """
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
+    if p.texts[p.i] == "(":
+        op.regions = [_isolated(p, op, at)]
+        return _defined(p, op, [], results)
     given = _launch(p, page) if p.texts[p.i] == "<" else []
     counted = len(given) if any(p.texts[g.at][:1] == "%" for g in given) else 0
     op.regions = [_bare(p, op, op)]
@@ -192,6 +196,32 @@ def read_section(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     kinds = kinds[counted:]
     _check_yield(p, op.regions[0], kinds, at)
     return _defined(p, op, kinds, results)
+
+
+def _isolated(p: Parser, op: Op, at: int) -> Block:
+    """Read `(%a, %b) { ^bb0(%x: T, %y: U): ... } : (T, U) -> ()`, where the region sees %x and %y.
+
+    They are the values of %a and %b, so the region is one that sees these.
+    """
+    opened = p.i
+    p.expect("(")
+    items = [read_item(p, p.names) for _ in p.elements(")", opened)]
+    with p.names.isolated():
+        region = p.region([], op)
+    p.expect(":")
+    kinds = p.types()
+    p.expect("->")
+    p.types()
+    if not p.is_broken(region) and len(region.args) != len(items):
+        message = f"{counted(len(items), 'operand')}, but the region takes {len(region.args)}"
+        raise p.wrong("operand-count", message, at)
+    values = [typed(p.names, i, kind, i.at) for i, (kind, _) in zip(items, kinds, strict=False)]
+    for inner, item in zip(region.args, items, strict=False):
+        typed(p.names, item, inner.type, item.at)
+    now = dict(zip(region.args, values, strict=False))
+    if any(isinstance(inner, OpaqueOp) for inner in region.walk()):
+        raise UnknownOperandType  # its text has the names of the region
+    return replace(region, args=[], ops=[renamed(inner, now) for inner in region.ops], label="")
 
 
 def _launch(p: Parser, page: type[Instr]) -> list[Given]:

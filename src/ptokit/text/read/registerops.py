@@ -3,7 +3,8 @@
 Operands stand in the order of the page, then groups after a word, `word(%n, key = %m)`, and bare
 words. `Asm.clauses` has them: (word, what stands inside), where `key=name` is an operand or an
 attribute with a key; the clause ("", (name, *words)) is an attribute that is one of bare words.
-Text that no page of the mnemonic takes is kept as written.
+An operand may also stand by its name, `name(%n)`, behind those that stand in order. Text that no
+page of the mnemonic takes is kept as written.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class _RegisterStatement:
     items: list[tuple[Item, bool]] = field(default_factory=list[tuple[Item, bool]])  # in brackets?
     groups: list[tuple[str, list[_Inner]]] = field(default_factory=list[tuple[str, "list[_Inner]"]])
     bare: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+    named: list[tuple[str, Item]] = field(default_factory=list[tuple[str, Item]])  # `name(%v)`
     words: list[Given] = field(default_factory=list[Given])  # strings between operands
     attrs: list[Given] = field(default_factory=list[Given])
     types: list[tuple[Type, int]] = field(default_factory=list[tuple[Type, int]])
@@ -115,6 +117,7 @@ def _parts(p: Parser, forms: Sequence[type[Instr]]) -> _RegisterStatement:
     read = _RegisterStatement()
     groups = {word for page in forms for word, _ in page.asm.clauses if word}
     bare = {word for page in forms for word in bare_words(page)}
+    by_name = {o.name for page in forms for o in plain(page)}
     while True:
         text, after = p.texts[p.i], p.texts[p.i + 1]
         if text[:1] == "%" and not p.begins_statement():
@@ -133,6 +136,10 @@ def _parts(p: Parser, forms: Sequence[type[Instr]]) -> _RegisterStatement:
             read.bare += [(text, p.i - 2)] if text in bare else []
             inner = [_inner(p) for _ in p.elements(")", p.i - 1)]
             read.groups.append((text, inner))
+        elif after == "(" and text in by_name:
+            p.i += 2
+            read.named.append((text, read_item(p, p.names)))
+            p.expect(")")
         elif text in bare:
             read.bare.append((text, p.i))
             p.i += 1
@@ -185,13 +192,21 @@ def _fitting(page: type[Instr], read: _RegisterStatement) -> _Fitting | None:
     """Return operands with their items, in text order, and attributes; None if they do not fit."""
     slots = plain(page)
     required = [o for o in slots if o.required]
-    if not len(required) <= len(read.items) <= len(slots):
+    if not len(required) <= len(read.items) + len(read.named) <= len(slots):
+        return None
+    left = {o.name: o for o in slots[len(read.items) :]}
+    by_name = [(left.pop(name, None), item) for name, item in read.named]
+    if any(o.required for o in left.values()):
         return None
     if len(read.words) > len([a for a in page.attrs if a.quoted]):
         return None
     found, attrs = list[tuple[Operand, Item]](), list[Given]()
     for operand, (item, bracket) in zip(slots, read.items, strict=False):
         if bracket is not (operand.name in page.asm.brackets):
+            return None
+        found.append((operand, item))
+    for operand, item in by_name:
+        if operand is None:
             return None
         found.append((operand, item))
     bare = bare_words(page)

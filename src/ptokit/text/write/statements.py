@@ -367,7 +367,7 @@ def write_element(w: Writer, op: Op) -> None:
     names = with_types(op.page)[: 1 if untyped else None]
     types = ", ".join(w.type(op.bound(name)[0].type) for name in names)
     arrow = f" -> {w.type(op.results[0].type)}" if op.results and not untyped else ""
-    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text} : {types}{arrow}")
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text}{attributes(op, w)} : {types}{arrow}")
 
 
 def write_field(w: Writer, op: Op) -> None:

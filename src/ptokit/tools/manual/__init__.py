@@ -9,7 +9,7 @@ from textwrap import shorten, wrap
 from ptokit.api.kernel.valueforms import value_names
 from ptokit.diagnostics.catalogue import CATALOGUE, RENAMED
 from ptokit.diagnostics.nearest import nearest
-from ptokit.isa.below import NAMES
+from ptokit.isa.below import NAMES, unsaid
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import index, lookup, pages
 from ptokit.isa.lang.instr import Instr
@@ -44,7 +44,8 @@ def explain(name: str, language: str = "en") -> str | None:
     values = map(instruction_page, value_names().get(name.removeprefix("pto."), ()))
     page = "\n\n".join([*found, *([topic()] if topic else []), *values])
     if not page and word in NAMES:
-        return f"pto.{word} has no page: {BELOW_TILES}"
+        known = unsaid(word)
+        return f"pto.{word} has no page: {BELOW_TILES}{known and f'; {known}'}"
     return page or _mentions(name)
 
 

@@ -214,7 +214,7 @@ class CopyUbToGm(Bursts, name="copy_ubuf_to_gm", pipe=MTE3):
         make.op(BurstOut, ends)
 
 
-class MteUbUb(Bursts, name="mte_ub_ub", unit=LINE, gaps=True):
+class WithinBuffer(Bursts, abstract=True, unit=LINE, gaps=True):
     """Copy bursts within the vector buffer; lengths and gaps count blocks of 32 bytes."""
 
     dst = Out(Ptr)
@@ -223,15 +223,24 @@ class MteUbUb(Bursts, name="mte_ub_ub", unit=LINE, gaps=True):
     count = In(Scalar, scalar="i64", doc="bursts")
     src_step = In(Scalar, scalar="i64", doc="blocks between bursts")
     dst_step = In(Scalar, scalar="i64", doc="blocks between bursts")
-    asm = Asm(
-        order=("src", "dst", "length", "count", "src_step", "dst_step"),
-        clauses=(NBURST,),
-    )
     rules = fields_of(length, count)
 
     @staticmethod
     def add(make: Lowering, ends: dict[str, Quantity]) -> None:
         make.op(BurstWithin, ends)
+
+
+class MteUbUb(WithinBuffer, name="mte_ub_ub"):
+    __doc__ = WithinBuffer.__doc__
+
+    asm = Asm(order=("src", "dst", "length", "count", "src_step", "dst_step"), clauses=(NBURST,))
+
+
+class CopyUbToUb(WithinBuffer, name="copy_ubuf_to_ubuf"):
+    """As `mte_ub_ub`, with the number of bursts first."""
+
+    number = In(Scalar, scalar="i64", doc="no effect")
+    asm = Asm(order=("src", "dst", "number", "count", "length", "src_step", "dst_step"))
 
 
 def nest(

@@ -7,11 +7,12 @@ from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.lanes.cubebursts import within
 from ptokit.isa.pages.lanes.cubeexample import MULTIPLIED
-from ptokit.isa.pages.lanes.cubeloads import BOX, OperandLoaded, across, numbers
+from ptokit.isa.pages.lanes.cubeloads import BOX, OperandLoaded, across, moved_alone, numbers
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.values.layouts import Shape
 
 BYTES_OF_BOX = 512
+PACKED = (f4e2m1x2, f4e1m2x2)
 PAIR = 2  # scales of a row in a box
 MATRICES = {False: NZ, True: ZN}  # layouts, by whether the second axis of the grid counts rows
 SCALES = {True: ZZ, False: NN}
@@ -23,26 +24,28 @@ class BoxLoad(Below, abstract=True, pipe=MTE1, core=CUBE, example=MULTIPLIED):
     src = In(Ptr)
     dst = Out(Ptr)
     box: ClassVar[int] = BYTES_OF_BOX
+    before: ClassVar[int] = 1  # of the address of the operand, that of its scales
     fields: ClassVar[tuple[str, ...]]  # start, extent and steps of both axes, in text order
 
     @classmethod
     def lowered(
         cls, make: Lowering, src: LocalPointer, dst: LocalPointer, **given: Any
     ) -> object:  # Any: values of operands
-        known = numbers(make, *(given[name] for name in cls.fields))
+        terms = *(given[name] for name in cls.fields), given.get("transpose", 0)
+        known = numbers(make, *terms)
         if known is None:
             return None
-        first, second, one, two, src_step, dst_step = known
-        steps, turned = (src_step, dst_step), bool(given.get("transpose", False))
-        source, target = cls.ends(dst.dtype, (one, two), steps, turned)
-        start = cls.place(first, second, src_step) * cls.box
-        into = make.window(target, make.over(dst.address, BYTES_OF_BOX // cls.box))
+        first, second, one, two, src_stride, dst_stride, turned = known
+        steps = src_stride, dst_stride
+        source, target = cls.ends(dst.dtype, (one, two), steps, bool(turned))
+        start = cls.place(dst.dtype, first, second, src_stride) * cls.box
+        into = make.window(target, make.over(dst.address, cls.before))
         from_ = make.window(source, make.sum(src.address, start))
         make.op(OperandLoaded, {"dst": into, "src": from_})
         return []
 
     @staticmethod
-    def place(first: int, second: int, step: int) -> int:
+    def place(dtype: DType, first: int, second: int, step: int) -> int:
         """Return the number of the first box."""
         raise NotImplementedError
 
@@ -55,36 +58,41 @@ class BoxLoad(Below, abstract=True, pipe=MTE1, core=CUBE, example=MULTIPLIED):
 
 
 class MatrixBoxes(BoxLoad, abstract=True):
-    """Load `m_count` x `k_count` boxes of 512 bytes, from box (`m_first`, `k_first`) on.
+    """Load `m_step` x `k_step` boxes of 512 bytes, from box (`m_start`, `k_start`) on.
 
-    Boxes that follow each other along m are contiguous; columns of boxes are `src_step` boxes apart
-    in L1 and `dst_step` boxes in L0. `transpose`: L1 has the boxes of the transposed matrix.
+    Boxes that follow each other along m are contiguous; columns of boxes are `src_stride` boxes
+    apart in L1 and `dst_stride` boxes in L0. `transpose`: L1 has the boxes of the transposed
+    matrix. Of packed 4-bit floats `k_start` counts bytes of a row, 32 of them in a box.
     """
 
     src, dst = BoxLoad.src, BoxLoad.dst
-    m_first = In(Scalar, scalar="i64", doc="boxes")
-    k_first = In(Scalar, scalar="i64", doc="boxes")
-    m_count = In(Scalar, scalar="i64", doc="boxes")
-    k_count = In(Scalar, scalar="i64", doc="boxes")
-    src_step = In(Scalar, scalar="i64", doc="boxes")
-    dst_step = In(Scalar, scalar="i64", doc="boxes")
+    m_start = In(Scalar, scalar="i64", doc="boxes")
+    k_start = In(Scalar, scalar="i64", doc="boxes, or bytes of packed elements")
+    m_step = In(Scalar, scalar="i64", doc="boxes")
+    k_step = In(Scalar, scalar="i64", doc="boxes")
+    src_stride = In(Scalar, scalar="i64", doc="boxes")
+    dst_stride = In(Scalar, scalar="i64", doc="boxes")
     transpose = Attr(bool, False)
-    fields = ("m_first", "k_first", "m_count", "k_count", "src_step", "dst_step")
+    fields = ("m_start", "k_start", "m_step", "k_step", "src_stride", "dst_stride")
     asm = Asm(order=("src", "dst", *fields))
     loc: ClassVar[Loc]
     rules = (
         within(src, MAT),
-        named("element-type", src.dtype == dst.dtype, help="bytes are moved, not converted"),
-        *(named("operand-value", n >= 0, help="starts are at least 0") for n in (m_first, k_first)),
+        moved_alone(src, dst),
+        *(named("operand-value", n >= 0, help="starts are at least 0") for n in (m_start, k_start)),
         *(
             named("operand-value", n > 0, help="extents and steps are at least 1")
-            for n in (m_count, k_count, src_step, dst_step)
+            for n in (m_step, k_step, src_stride, dst_stride)
+        ),
+        when(
+            src.dtype.isin(*PACKED),
+            named("operand-value", k_start % LINE == 0, help="a box starts every 32 bytes"),
         ),
     )
 
     @staticmethod
-    def place(first: int, second: int, step: int) -> int:
-        return second * step + first
+    def place(dtype: DType, first: int, second: int, step: int) -> int:
+        return second // (LINE if dtype in PACKED else 1) * step + first
 
     @classmethod
     def ends(
@@ -125,35 +133,66 @@ class LoadToL0b(MatrixBoxes, name="load_cbuf_to_cb", loc=RIGHT):
     rules = (MatrixBoxes.rules, within(MatrixBoxes.dst, RIGHT))
 
 
+class PackedBoxes(MatrixBoxes, abstract=True):
+    """Load boxes of packed 4-bit floats, from box (`m_start`, `k_start` / 32) on.
+
+    As `load_cbuf_to_ca`, with a number that says whether L1 has the transposed matrix.
+    """
+
+    src, dst = MatrixBoxes.src, MatrixBoxes.dst
+    m_start, k_start = MatrixBoxes.m_start, MatrixBoxes.k_start
+    m_step, k_step = MatrixBoxes.m_step, MatrixBoxes.k_step
+    src_stride, dst_stride = MatrixBoxes.src_stride, MatrixBoxes.dst_stride
+    transpose = In(Scalar, scalar="i64", doc="0, or 1: L1 has the transposed matrix")
+    asm = Asm(order=("src", "dst", *MatrixBoxes.fields, "transpose"))
+    rules = (
+        MatrixBoxes.rules,
+        of(dst, *PACKED),
+        named("operand-value", transpose >= 0, transpose <= 1, help="use 0 or 1"),
+    )
+
+
+class LoadPackedToL0a(PackedBoxes, name="load_cbuf_to_ca_s4", loc=LEFT):
+    __doc__ = PackedBoxes.__doc__
+
+    rules = (PackedBoxes.rules, within(PackedBoxes.dst, LEFT))
+
+
+class LoadPackedToL0b(PackedBoxes, name="load_cbuf_to_cb_s4", loc=RIGHT):
+    __doc__ = PackedBoxes.__doc__
+
+    rules = (PackedBoxes.rules, within(PackedBoxes.dst, RIGHT))
+
+
 class ScaleBoxes(BoxLoad, abstract=True, box=LINE):
-    """Load scales: `x_count` x `y_count` boxes of 32 bytes, from box (`x_first`, `y_first`) on.
+    """Load scales: `x_step` x `y_step` boxes of 32 bytes, from box (`x_start`, `y_start`) on.
 
     A box has two scales, one for 32 elements along k each, of 16 rows or columns. Boxes that follow
-    each other along y are contiguous; those along x are `src_step` boxes apart in L1 and `dst_step`
-    boxes in the memory of scales.
+    each other along y are contiguous; those along x are `src_stride` boxes apart in L1 and
+    `dst_stride` boxes in the memory of scales.
     """
 
     src, dst = BoxLoad.src, BoxLoad.dst
-    x_first = In(Scalar, scalar="i64", doc="boxes")
-    y_first = In(Scalar, scalar="i64", doc="boxes")
-    x_count = In(Scalar, scalar="i64", doc="boxes")
-    y_count = In(Scalar, scalar="i64", doc="boxes")
-    src_step = In(Scalar, scalar="i64", doc="boxes")
-    dst_step = In(Scalar, scalar="i64", doc="boxes")
-    fields = ("x_first", "y_first", "x_count", "y_count", "src_step", "dst_step")
+    x_start = In(Scalar, scalar="i64", doc="boxes")
+    y_start = In(Scalar, scalar="i64", doc="boxes")
+    x_step = In(Scalar, scalar="i64", doc="boxes")
+    y_step = In(Scalar, scalar="i64", doc="boxes")
+    src_stride = In(Scalar, scalar="i64", doc="boxes")
+    dst_stride = In(Scalar, scalar="i64", doc="boxes")
+    fields = ("x_start", "y_start", "x_step", "y_step", "src_stride", "dst_stride")
     asm = Asm(order=("src", "dst", *fields))
     loc: ClassVar[Loc]
     rules = (
         within(src, MAT),
-        *(named("operand-value", n >= 0, help="starts are at least 0") for n in (x_first, y_first)),
+        *(named("operand-value", n >= 0, help="starts are at least 0") for n in (x_start, y_start)),
         *(
             named("operand-value", n > 0, help="extents and steps are at least 1")
-            for n in (x_count, y_count, src_step, dst_step)
+            for n in (x_step, y_step, src_stride, dst_stride)
         ),
     )
 
     @staticmethod
-    def place(first: int, second: int, step: int) -> int:
+    def place(dtype: DType, first: int, second: int, step: int) -> int:
         return first * step + second
 
     @classmethod
@@ -171,13 +210,25 @@ class ScaleBoxes(BoxLoad, abstract=True, box=LINE):
         return kind(MAT, steps[0]), kind(cls.loc, steps[1])
 
 
-class MteL1L0aMxBoxes(ScaleBoxes, name="mte_l1_l0a_mx", form="boxes", loc=SCALE_LEFT):
+class MteL1L0aMxBoxes(ScaleBoxes, name="mte_l1_l0a_mx", form="boxes", loc=SCALE_LEFT, before=16):
     __doc__ = ScaleBoxes.__doc__
 
     rules = (ScaleBoxes.rules, within(ScaleBoxes.dst, LEFT))
 
 
-class MteL1L0bMxBoxes(ScaleBoxes, name="mte_l1_l0b_mx", form="boxes", loc=SCALE_RIGHT):
+class MteL1L0bMxBoxes(ScaleBoxes, name="mte_l1_l0b_mx", form="boxes", loc=SCALE_RIGHT, before=16):
     __doc__ = ScaleBoxes.__doc__
+
+    rules = (ScaleBoxes.rules, within(ScaleBoxes.dst, RIGHT))
+
+
+class LoadScalesOfL0a(ScaleBoxes, name="load_cbuf_to_ca_mx", loc=SCALE_LEFT):
+    """As `mte_l1_l0a_mx` with boxes; the address is the one of the scales themselves."""
+
+    rules = (ScaleBoxes.rules, within(ScaleBoxes.dst, LEFT))
+
+
+class LoadScalesOfL0b(ScaleBoxes, name="load_cbuf_to_cb_mx", loc=SCALE_RIGHT):
+    """As `mte_l1_l0b_mx` with boxes; the address is the one of the scales themselves."""
 
     rules = (ScaleBoxes.rules, within(ScaleBoxes.dst, RIGHT))

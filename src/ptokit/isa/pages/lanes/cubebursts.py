@@ -10,6 +10,7 @@ from ptokit.isa.pages.lanes.lanefamilies import *
 
 BIASES = 16  # of a unit of the bias table, 64 bytes
 TABLE = 4096  # bytes
+IN_NUMBERS = ("count", "length", "src_gap", "dst_gap")  # without the word `nburst`
 UNIT = 64  # bytes of a unit of the tables of the fix-pipe
 
 
@@ -194,6 +195,12 @@ class BurstToL1(L1Burst, name="mte_ub_l1", pipe=MTE3, core=VECTOR):
     """Copy bytes of the vector buffer to L1."""
 
 
+TO_TABLE = Asm(
+    order=("src", "dst", "length", "count", "src_gap", "dst_gap"),
+    clauses=(("nburst", ("count", "src_gap", "dst_gap")),),
+)
+
+
 class CubeTable(Below, abstract=True, core=CUBE, example=MULTIPLIED):
     """Bursts of units of 64 bytes from L1 to a table, with gaps between them."""
 
@@ -203,10 +210,6 @@ class CubeTable(Below, abstract=True, core=CUBE, example=MULTIPLIED):
     count = In(Scalar, scalar="i64", doc="bursts")
     src_gap = In(Scalar, scalar="i64", doc="units between bursts")
     dst_gap = In(Scalar, scalar="i64", doc="units between bursts")
-    asm = Asm(
-        order=("src", "dst", "length", "count", "src_gap", "dst_gap"),
-        clauses=(("nburst", ("count", "src_gap", "dst_gap")),),
-    )
     rules = (*fields_of(length, count), within(src, MAT))
 
 
@@ -220,7 +223,7 @@ def bursts(
     return []
 
 
-class MteL1Bt(CubeTable, name="mte_l1_bt", pipe=MTE1):
+class BiasTable(CubeTable, abstract=True, pipe=MTE1):
     """Load biases from L1 into the bias table; f16 and bf16 become f32.
 
     A unit is 16 biases.
@@ -254,6 +257,26 @@ class MteL1Bt(CubeTable, name="mte_l1_bt", pipe=MTE1):
         return bursts(make, given, add)
 
 
+class MteL1Bt(BiasTable, name="mte_l1_bt"):
+    __doc__ = BiasTable.__doc__
+    asm = TO_TABLE
+
+
+class CopyToBiases(BiasTable, name="copy_cbuf_to_bt"):
+    """As `mte_l1_bt`, with the number of bursts first."""
+
+    src, dst = CubeTable.src, CubeTable.dst
+    widened = In(Scalar, scalar="i1", doc="1 for f16, else 0")
+    count, length = CubeTable.count, CubeTable.length
+    src_gap, dst_gap = CubeTable.src_gap, CubeTable.dst_gap
+    asm = Asm(order=("src", "dst", "widened", *IN_NUMBERS))
+    widening = either(both(src.dtype == f16, widened == 1), both(src.dtype != f16, widened == 0))
+    rules = (
+        BiasTable.rules,
+        named("operand-value", widening, help="it is 1 for biases of f16, and 0 for others"),
+    )
+
+
 class BiasesLoaded(Below, name="mte_l1_bt", form="a burst", core=CUBE, pipe=MTE1):
     """Load biases from L1 into the bias table; f16 and bf16 become f32."""
 
@@ -267,7 +290,7 @@ class BiasesLoaded(Below, name="mte_l1_bt", form="a burst", core=CUBE, pipe=MTE1
         dst[dst.valid] = src[dst.valid].cast(dst.dtype)
 
 
-class MteL1Fb(CubeTable, name="mte_l1_fb", pipe=FIX):
+class ParameterTable(CubeTable, abstract=True, pipe=FIX):
     """Load parameters of the fix-pipe from L1 into their table, in units of 64 bytes."""
 
     rules = (CubeTable.rules, within(CubeTable.dst, SCALING))
@@ -286,6 +309,17 @@ class MteL1Fb(CubeTable, name="mte_l1_fb", pipe=FIX):
         return bursts(make, given, add)
 
 
+class MteL1Fb(ParameterTable, name="mte_l1_fb"):
+    __doc__ = ParameterTable.__doc__
+    asm = TO_TABLE
+
+
+class CopyToParameters(ParameterTable, name="copy_cbuf_to_fbuf"):
+    """As `mte_l1_fb`, with the number of bursts first."""
+
+    asm = Asm(order=("src", "dst", *IN_NUMBERS))
+
+
 def in_table(make: Lowering, address: Quantity) -> Quantity:
     """Return an address in the table of parameters: of 4 KiB, the bits above it say no place."""
     known = make.known(address)
@@ -296,20 +330,18 @@ class ParametersLoaded(L1Burst, name="mte_l1_fb", pipe=FIX):
     """Load parameters of the fix-pipe from L1 into their table."""
 
 
-class RawFillL1(Below, name="raw_fill_l1", pipe=MTE2, core=CUBE, example=MULTIPLIED):
+class Fills(Below, abstract=True, pipe=MTE2, core=CUBE, example=MULTIPLIED):
     """Fill blocks of 32 bytes of L1 with a word of 16 or 32 bits, in several runs with gaps."""
 
     dst = Out(Ptr)
-    offset = In(Scalar, scalar="i64", doc="bytes")
     value = In(Scalar, scalar="i32", doc="the word, or its lower half")
     repeats = In(Scalar, scalar="i64", doc="runs")
     blocks = In(Scalar, scalar="i64", doc="blocks of a run")
     gap = In(Scalar, scalar="i64", doc="blocks between runs")
     bits = Attr(int, key="fill_word_bits")
-    asm = Asm(order=("dst", "offset", "value", "repeats", "blocks", "gap"))
+    asm = Asm(order=("dst", "value", "repeats", "blocks", "gap"))
     rules = (
         within(dst, MAT),
-        named("operand-value", offset >= 0, offset % LINE == 0, help="whole blocks of 32 bytes"),
         *(
             named("operand-value", n >= 0, n <= 32767, help="the field has 15 bits")
             for n in (repeats, blocks, gap)
@@ -321,7 +353,7 @@ class RawFillL1(Below, name="raw_fill_l1", pipe=MTE2, core=CUBE, example=MULTIPL
     def lowered(make: Lowering, dst: LocalPointer, bits: int, **given: Any) -> list[Quantity]:
         dtype = UNSIGNED[bits]  # Any: values of operands
         step = make.times(make.sum(given["blocks"], given["gap"]), LINE)
-        first = make.sum(dst.address, given["offset"])
+        first = make.sum(dst.address, given.get("offset", 0))
 
         def run_of(i: Quantity) -> None:
             words = make.times(given["blocks"], LINE * 8 // bits)
@@ -330,6 +362,28 @@ class RawFillL1(Below, name="raw_fill_l1", pipe=MTE2, core=CUBE, example=MULTIPL
 
         make.repeat(given["repeats"], run_of)
         return []
+
+
+class RawFillL1(Fills, name="raw_fill_l1"):
+    """Fill blocks of 32 bytes of L1 with a word of 16 or 32 bits, in several runs with gaps."""
+
+    dst = Fills.dst
+    offset = In(Scalar, scalar="i64", doc="bytes")
+    value, repeats, blocks, gap = Fills.value, Fills.repeats, Fills.blocks, Fills.gap
+    asm = Asm(order=("dst", "offset", "value", "repeats", "blocks", "gap"))
+    rules = (
+        Fills.rules,
+        named("operand-value", offset >= 0, offset % LINE == 0, help="whole blocks of 32 bytes"),
+    )
+
+
+class CreateL1Matrix(Fills, name="create_cbuf_matrix"):
+    """As `raw_fill_l1`, from the pointer on."""
+
+    rules = (
+        Fills.rules,
+        named("element-type", Fills.dst.dtype.bits == Fills.bits, help="words of the pointer"),
+    )
 
 
 class WordsFilled(Below, name="raw_fill_l1", form="a run", pipe=MTE2, core=CUBE):

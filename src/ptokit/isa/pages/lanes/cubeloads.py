@@ -40,6 +40,12 @@ def numbers(make: Lowering, *terms: Quantity) -> tuple[int, ...] | None:
     return tuple(found) if len(found) == len(terms) else None
 
 
+def moved_alone(src: Operand, dst: Operand) -> Ruled:
+    """Require one element type."""
+    help = "bytes are moved, not converted"
+    return named("element-type", src.dtype == dst.dtype, help=help)
+
+
 class MteGmL1Frac(Below, name="mte_gm_l1_frac", pipe=MTE2, core=CUBE, example=MULTIPLIED):
     """Load a matrix of N x D elements from global memory into L1, in boxes of 32 bytes a row.
 
@@ -76,7 +82,7 @@ class MteGmL1Frac(Below, name="mte_gm_l1_frac", pipe=MTE2, core=CUBE, example=MU
     )
     rules = (
         within(dst, MAT),
-        named("element-type", src.dtype == dst.dtype, help="bytes are moved, not converted"),
+        moved_alone(src, dst),
         *(named("operand-value", c >= 0, help="counts are at least 0") for c in (n, d, count)),
         named("operand-value", small == 0, help="blocks of 4 elements are not executed"),
     )
@@ -166,16 +172,12 @@ class OperandLoad(Below, abstract=True, pipe=MTE1, core=CUBE, example=MULTIPLIED
 
     src = In(Ptr)
     dst = Out(Ptr)
-    rows = In(Scalar, scalar="i64")
-    cols = In(Scalar, scalar="i64")
     start_row = In(Scalar, None, scalar="i64", doc="0")
     start_col = In(Scalar, None, scalar="i64", doc="0")
     transpose = Attr(bool, False)
-    asm = Asm(order=("src", "dst", "rows", "cols", "start_row", "start_col"))
-    help = "bytes are moved, not converted"
+    extents: ClassVar[tuple[str, str]]  # the operands that say how many rows and columns
     rules = (
         within(src, MAT),
-        named("element-type", src.dtype == dst.dtype, help=help),
         from_the_start(start_row),
         from_the_start(start_col),
     )
@@ -186,7 +188,7 @@ class OperandLoad(Below, abstract=True, pipe=MTE1, core=CUBE, example=MULTIPLIED
     def lowered(
         cls, make: Lowering, src: LocalPointer, dst: LocalPointer, **given: Any
     ) -> object:  # Any: values of operands
-        known = numbers(make, given["rows"], given["cols"])
+        known = numbers(make, *(given[name] for name in cls.extents))
         if known is None:
             return None
         source, target = cls.matrix(dst.dtype, *known, given["transpose"])
@@ -195,6 +197,28 @@ class OperandLoad(Below, abstract=True, pipe=MTE1, core=CUBE, example=MULTIPLIED
         into = make.window(target, make.over(dst.address, cls.before))
         make.op(OperandLoaded, {"dst": into, "src": make.window(source, src.address)})
         return []
+
+
+class LeftLoad(OperandLoad, abstract=True, extents=("m", "k")):
+    """A left matrix of m x k."""
+
+    src, dst = OperandLoad.src, OperandLoad.dst
+    m = In(Scalar, scalar="i64", doc="rows")
+    k = In(Scalar, scalar="i64", doc="columns")
+    start_row, start_col = OperandLoad.start_row, OperandLoad.start_col
+    asm = Asm(order=("src", "dst", "m", "k", "start_row", "start_col"))
+    rules = (OperandLoad.rules, within(dst, LEFT))
+
+
+class RightLoad(OperandLoad, abstract=True, extents=("k", "n")):
+    """A right matrix of k x n."""
+
+    src, dst = OperandLoad.src, OperandLoad.dst
+    k = In(Scalar, scalar="i64", doc="rows")
+    n = In(Scalar, scalar="i64", doc="columns")
+    start_row, start_col = OperandLoad.start_row, OperandLoad.start_col
+    asm = Asm(order=("src", "dst", "k", "n", "start_row", "start_col"))
+    rules = (OperandLoad.rules, within(dst, RIGHT))
 
 
 class OperandLoaded(Below, name="mte_l1_l0a", form="a matrix", pipe=MTE1, core=CUBE):
@@ -242,29 +266,25 @@ def right_scales(dtype: DType, k: int, n: int, transposed: bool) -> tuple[TileTy
     return replace(target, loc=MAT), target
 
 
-class MteL1L0a(OperandLoad, name="mte_l1_l0a", matrix=left_matrix):
-    """Load a left matrix of rows x cols from L1; `transpose`: L1 has cols x rows."""
+class MteL1L0a(LeftLoad, name="mte_l1_l0a", matrix=left_matrix):
+    """Load a left matrix of m x k from L1; `transpose`: L1 has k x m."""
 
-    rules = (OperandLoad.rules, within(OperandLoad.dst, LEFT))
+    rules = (LeftLoad.rules, moved_alone(LeftLoad.src, LeftLoad.dst))
 
 
-class MteL1L0b(OperandLoad, name="mte_l1_l0b", matrix=right_matrix, disputes=("V11",)):
-    """Load a right matrix of rows x cols from L1.
+class MteL1L0b(RightLoad, name="mte_l1_l0b", matrix=right_matrix, disputes=("V11",)):
+    """Load a right matrix of k x n from L1.
 
     With `transpose` L1 has the boxes of the matrix itself, without it those of its transposed one,
     which L0B keeps as they are.
     """
 
-    rules = (OperandLoad.rules, within(OperandLoad.dst, RIGHT))
+    rules = (RightLoad.rules, moved_alone(RightLoad.src, RightLoad.dst))
 
 
-class MteL1L0aMx(OperandLoad, name="mte_l1_l0a_mx", matrix=left_scales, before=16):
-    """Load the scales of a left matrix of rows x cols, one for each 32 of its columns."""
-
-    rules = (OperandLoad.rules, within(OperandLoad.dst, LEFT))
+class MteL1L0aMx(LeftLoad, name="mte_l1_l0a_mx", matrix=left_scales, before=16):
+    """Load the scales of a left matrix of m x k, one for each 32 of its columns."""
 
 
-class MteL1L0bMx(OperandLoad, name="mte_l1_l0b_mx", matrix=right_scales, before=16):
-    """Load the scales of a right matrix of rows x cols, one for each 32 of its rows."""
-
-    rules = (OperandLoad.rules, within(OperandLoad.dst, RIGHT))
+class MteL1L0bMx(RightLoad, name="mte_l1_l0b_mx", matrix=right_scales, before=16):
+    """Load the scales of a right matrix of k x n, one for each 32 of its rows."""
