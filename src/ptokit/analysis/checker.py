@@ -93,7 +93,8 @@ class Checker:
 
     def attributes(self, op: Op) -> None:
         """Report attributes that the page does not have."""
-        self.found += without_effect(op)
+        if not op.attrs.keys() <= {attr.name for attr in op.page.attrs}:
+            self.found += without_effect(op)
 
     def rules(self, op: Op) -> Iterable[Rule]:
         return op.page.rules_on(self.facts.target)

@@ -98,18 +98,13 @@ def _signals(op: Op) -> list[_Signal]:
     return noted.found
 
 
-def has_flags(func: Func) -> bool:
-    """Return whether a function orders its pipes itself; otherwise a compiler does."""
-    return any(page.uses == (FLAGS,) for page in func.pages)
-
-
 def waits_apart(funcs: Iterable[Func], target: Target) -> bool:
     """Return whether a queue that waits for another core may block less than program order.
 
     This holds on targets where each queue waits separately, for functions that push and pop and
     order their queues by flags only.
     """
-    return target.separate and any(has_flags(func) and _pops_and_pushes(func) for func in funcs)
+    return target.separate and any(func.orders_pipes and _pops_and_pushes(func) for func in funcs)
 
 
 def _pops_and_pushes(func: Func) -> bool:
@@ -120,8 +115,6 @@ def _pops_and_pushes(func: Func) -> bool:
 @once
 def waits_early(func: Func) -> bool:
     """Return whether a function awaits a flag that is only set below, in another queue."""
-    if not has_flags(func):
-        return False
     reader = _Reader()
     reader.read(func.body)
     return bool(reader.late)

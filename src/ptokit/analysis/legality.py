@@ -191,7 +191,7 @@ def judged(
         search.search(func)
         found, left = found + search.found, left + search.left
     unwritten, waiting = uninitialised(of, trial)
-    if waits_early(func):  # text order is not execution order
+    if func.orders_pipes and waits_early(func):  # text order is not execution order
         unwritten = []
     else:
         unwritten += undefined_stores(of)

@@ -14,7 +14,7 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Severity
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.diagnostics.source import Span
-from ptokit.ir.module import Func, Op, OpaqueOp, Value
+from ptokit.ir.module import Op, OpaqueOp, Value
 from ptokit.isa.below import TYPES, below_tiles, unsaid
 from ptokit.isa.formula.formulas import Const, Env, Node, culprit, fields, operators, seen
 from ptokit.isa.formula.rules import Rule
@@ -22,7 +22,7 @@ from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import RegisterType
-from ptokit.isa.model.types import Elided, OpaqueType, PtrType
+from ptokit.isa.model.types import OpaqueType, PtrType
 
 TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"
 NUMBERS = "numbers are index, i1, i8 to i64, u8 to u64, f16, bf16 and f32"
@@ -112,13 +112,6 @@ def elided(value: Value) -> Diagnostic:
         Severity.WARNING,
         help="write the type out, or bind an array to it when running",
     )
-
-
-def elided_values(func: Func) -> Iterator[Value]:
-    """Yield the arguments and the results of known ops whose types are omitted."""
-    ops = (op for op in func.ops if isinstance(op, Op))
-    results = (value for op in ops for value in op.results)
-    return (value for value in (*func.args, *results) if isinstance(value.type, Elided))
 
 
 MOST_EXPECTED = 4  # element types that a title lists

@@ -72,7 +72,8 @@ def launched(
     launch = ClusterLaunch(client, made, bound, limits, observers)
     with attended(client):
         outputs, count = launch.run(function)
-    require_defined(launch.warnings.found, strict=options.strict)
+    if options.strict:
+        require_defined(launch.warnings.found)
     return Run(outputs, dict(count), bound.dtypes, launch.warnings.found, launch.whole)
 
 

@@ -34,7 +34,7 @@ from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.launch.settings import current_core, executed, recording
 from ptokit.machine.execute import ReadyOp
 from ptokit.machine.tile import GlobalView, Matrix
-from ptokit.machine.undefinedstore import told
+from ptokit.machine.undefinedstore import require_defined, told
 from ptokit.values.enumerations import Word
 from ptokit.values.host import is_scalar
 
@@ -176,7 +176,8 @@ def execute(page: type[Instr], given: Mapping[str, object]) -> None:
         raise problem.at(caller()) from None
     if any(v.lost for v in operands.values() if isinstance(v, GlobalView)):
         core.note_lost(ready.op, operands.values(), caller())
-        told(core.taken_warnings(), strict=core.strict)
+        report = require_defined if core.strict else told
+        report(core.taken_warnings())
     note = executed.get()
     if note is not None:
         note(page, given)

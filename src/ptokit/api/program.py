@@ -262,7 +262,7 @@ class Program(Rich):
         from ptokit.machine.undefinedstore import told
 
         done = self.launch(options, given, arrays, cluster=cluster)
-        told(done.warnings, strict=False)
+        told(done.warnings)
         return done.outputs
 
     @door

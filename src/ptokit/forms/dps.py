@@ -75,8 +75,7 @@ def executed_form(func: Func) -> Func:
 @once
 def _plain(func: Func) -> Func:
     """Return the function without packed numbers, pointers into local memory, and threads."""
-    results = (value for op in func.ops for value in op.results)
-    if any(value.packed for value in (*func.args, *results)):
+    if any(value.packed for value in func.named()):
         func = in_parts(func)
     if any(page.lowered for page in func.pages):
         func = lowered(func)

@@ -152,9 +152,6 @@ class _Inlining:
         for value in callee.named():
             if value not in inner:
                 value.name = self.names.name(value.name)
-        for inside in callee.body.walk():
-            for value in (a for region in inside.regions for a in region.args):
-                value.name = self.names.name(value.name)
         around, self.owner = self.owner, self.module.owner(func)
         body = self.block(callee.body, inner, (*path, func))
         self.owner = around

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -151,16 +151,6 @@ def uses_of(op: AnyOp) -> list[Value]:
     return list(op.uses) if isinstance(op, OpaqueOp) else [v for _, v in op.values()]
 
 
-def values_defined(func: Func) -> Iterator[Value]:
-    """Yield every value that the function defines."""
-    for block in (func.body, *func.blocks):
-        yield from block.args
-    for op in func.walk():
-        yield from op.results
-        for region in op.regions:
-            yield from region.args
-
-
 def replaced(binding: Binding, now: Mapping[Value, Value]) -> Binding:
     """Return the binding of an operand with each value replaced by its entry in `now`, if any."""
     if isinstance(binding, tuple):
@@ -203,7 +193,7 @@ class FreshNames:
     """A generator of names that no value of a function has."""
 
     def __init__(self, func: Func, nameless: Container[Value] = ()) -> None:
-        self.taken = {v.name for v in values_defined(func) if v not in nameless}
+        self.taken = {v.name for v in func.named() if v not in nameless}
         self.last: dict[str, int] = {}  # the last number in use, by the name wanted
 
     def name(self, wanted: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ptokit.diagnostics.source import Span
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import OUTSIDE, RESIZES, TERMINATOR, Resource, Trait
+from ptokit.isa.lang.traits import FLAGS, OUTSIDE, RESIZES, TERMINATOR, Resource, Trait
 from ptokit.isa.model.types import REGISTER_KINDS, Elided, PackedType, PtrType, Type
 
 
@@ -308,13 +308,24 @@ class Func:
         """Return whether an op of the function takes a resource of the machine."""
         return any(resource in page.uses for page in self.pages)
 
+    @property
+    def orders_pipes(self) -> bool:
+        """True if the function orders its pipes itself, by flags; otherwise a compiler does."""
+        return any(page.uses == (FLAGS,) for page in self.pages)
+
     def named(self) -> Iterator[Value]:
-        """Yield the arguments of the function and its blocks, and the results of all ops."""
-        yield from self.args
-        for block in self.blocks:
+        """Yield every value that the function defines: arguments, of regions too, and results."""
+        for block in (self.body, *self.blocks):
             yield from block.args
-        for op in self.walk():
+        for op in self.ops:
             yield from op.results
+            for region in op.regions:
+                yield from region.args
+
+    def elided(self) -> Iterator[Value]:
+        """Yield the arguments and the results of known ops whose types are omitted."""
+        results = (value for op in self.ops if isinstance(op, Op) for value in op.results)
+        return (value for value in (*self.args, *results) if value.elided)
 
 
 def once(work: Callable[[Func], T]) -> Callable[[Func], T]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 
 from ptokit.analysis.facts import facts_of
-from ptokit.analysis.violation import elided_values
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error, error
 from ptokit.diagnostics.nearest import did_you_mean
@@ -47,7 +47,8 @@ def bind(
     slots: bool = False,
 ) -> Bound:
     """Bind arguments by name; PtoError names the first missing, unknown or mismatched argument."""
-    func = deepcopy(func)
+    body, blocks = deepcopy((func.body, func.blocks))
+    func = replace(func, body=body, blocks=blocks)
     require_named([arg.name for arg in func.args], arrays)
     for arg, page in launch_arguments(func, arrays):
         func.args.remove(arg)
@@ -221,7 +222,7 @@ def _open_region(arg: Value, given: bool) -> PtoError:
 
 def _require_types(func: Func) -> None:
     """Raise an error if an argument or a defined tile still has no type."""
-    for value in elided_values(func):  # unknown ops are reported by their own error
+    for value in func.elided():  # unknown ops are reported by their own error
         raise error(
             "type-omitted",
             f"%{value.name}: {CATALOGUE['type-omitted'].title}",

@@ -34,7 +34,6 @@ from ptokit.values.host import AnyArray
 
 NOTHING = 1, 0  # the least and largest number of an empty range
 NO_ARRAYS = (int, float, str, np.generic, Completed, type(None))
-WORDS = (str, Completed)  # the name of another array, or a generated array
 KEPT = 8  # entries of a cache
 T = TypeVar("T")
 
@@ -127,7 +126,7 @@ class Executable:
         """
         every = named_arguments(self.func, given, arrays)
         done = self.execute(every, max_instructions=max_instructions, timeout=timeout)
-        told(done.warnings, strict=False)
+        told(done.warnings)
         return done.outputs
 
     @door
@@ -152,7 +151,8 @@ class Executable:
         if self.options.schedule is not None:
             watching = (*watching, *filter(None, [detector(self.options.schedule)]))
         outputs, count = function.run(bound, limits, watching)
-        require_defined(notes.found, strict=self.options.strict)
+        if self.options.strict:
+            require_defined(notes.found)
         reasons = tuple(sorted(notes.reasons))
         return Run(outputs, dict(count), bound.dtypes, notes.found, interpreted=reasons)
 
@@ -185,10 +185,10 @@ class Executable:
         self, arrays: Mapping[str, object], limits: RunLimits = NO_LIMITS
     ) -> dict[str, object]:
         """Return the arguments of a launch: arrays of NumPy's, in the place of files too."""
-        if any(isinstance(value, WORDS) for value in arrays.values()):
+        if any(isinstance(value, str) for value in arrays.values()):
             arrays = ranks.for_each(arrays, self.options.ranks)
-            if any(isinstance(value, Completed) for value in arrays.values()):
-                arrays = self._filled(arrays, limits)
+        if any(isinstance(value, Completed) for value in arrays.values()):
+            arrays = self._filled(arrays, limits)
         return {n: self._array(n, a) for n, a in arrays.items()}
 
     def _array(self, name: str, given: object) -> object:

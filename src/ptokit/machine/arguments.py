@@ -13,7 +13,7 @@ import numpy as np
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, call_error
-from ptokit.ir.module import Func, Value
+from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.model.globaltypes import GlobalType, widened
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
@@ -22,7 +22,6 @@ from ptokit.isa.model.words import VECTOR, KernelKind
 from ptokit.machine.convtile import ConvTile
 from ptokit.machine.memory import Memory, blank_copies, copied
 from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile, local_array
-from ptokit.machine.undefinedstore import written_tiles
 from ptokit.values.dtypes import DType
 from ptokit.values.formats import pack, unpack
 from ptokit.values.host import AnyArray, bits_of, values_of
@@ -184,7 +183,9 @@ class Bound:
     @cached_property
     def computed(self) -> frozenset[Value]:
         """The possible outputs that are tiles which instructions write under that name."""
-        return written_tiles(self.func).intersection(self.candidate_outputs)
+        ops = (op for op in self.func.ops if isinstance(op, Op) and op.page.executes)
+        written = {v for op in ops for o in op.page.outs() for v in op.bound(o.name)}
+        return frozenset(written.intersection(self.candidate_outputs))
 
     def outputs(self, env: Env) -> dict[str, AnyArray]:
         """Return arrays by name: written pointers and tiles, and a flat program's results."""
@@ -264,9 +265,7 @@ class Launch:
 
     def with_numbers(self, numbers: Given) -> Launch:
         """Return the launch with other numbers for these arguments."""
-        every = [
-            {k: bound.with_numbers(numbers) for k, bound in cores.items()} for cores in self.ranks
-        ]
+        every = [{k: b.with_numbers(numbers) for k, b in cores.items()} for cores in self.ranks]
         return replace(self, ranks=every)
 
     @cached_property

@@ -11,7 +11,7 @@ import numpy as np
 from ptokit.diagnostics.callsite import depth
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity
 from ptokit.diagnostics.source import Span
-from ptokit.ir.module import Func, Op, Value
+from ptokit.ir.module import Value
 from ptokit.machine.convtile import ConvTile
 from ptokit.machine.partlydefined import DOCUMENTED, LostElements
 from ptokit.machine.tile import Matrix, Tile
@@ -76,12 +76,6 @@ def lost_in(handle: Matrix) -> Iterator[LostElements]:
         handle.lost.clear()
 
 
-def written_tiles(func: Func) -> frozenset[Value]:
-    """Return the tiles that instructions of a function write under their own name."""
-    ops = (op for op in func.ops if isinstance(op, Op) and op.page.executes)
-    return frozenset(v for op in ops for o in op.page.outs() for v in op.bound(o.name))
-
-
 def undefined_results(
     env: Mapping[Value, object], tiles: Iterable[Value]
 ) -> Iterator[UndefinedStore]:
@@ -92,16 +86,14 @@ def undefined_results(
             yield UndefinedStore.of_result(handle, len(missing), missing[0])
 
 
-def told(found: Iterable[Diagnostic], *, strict: bool) -> None:
-    """Issue Python warnings for stores of undefined elements; with `strict` raise the error."""
-    undefined = [one for one in found if isinstance(one, UndefinedStore)]
-    require_defined(undefined, strict=strict)
-    for one in undefined:
+def told(found: Iterable[Diagnostic]) -> None:
+    """Issue Python warnings for stores of undefined elements."""
+    for one in (one for one in found if isinstance(one, UndefinedStore)):
         warnings.warn(one.render(), UnwrittenWarning, stacklevel=depth())
 
 
-def require_defined(found: Iterable[Diagnostic], *, strict: bool) -> None:
-    """Raise PtoError if a `strict` run stored undefined elements."""
+def require_defined(found: Iterable[Diagnostic]) -> None:
+    """Raise PtoError if a run stored undefined elements."""
     undefined = [one for one in found if isinstance(one, UndefinedStore)]
-    if strict and undefined:
+    if undefined:
         raise PtoError([replace(one, severity=Severity.ERROR, help=HELP) for one in undefined])

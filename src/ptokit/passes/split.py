@@ -23,7 +23,6 @@ from ptokit.ir.editing import (
     new_op,
     renamed,
     replaced,
-    values_defined,
 )
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Raw, Value
 from ptokit.ir.strings import symbol
@@ -72,7 +71,7 @@ def split(module: Module, target: Target) -> Module:
 
 def is_mixed(func: Func) -> bool:
     """Return whether a function has tiles of both kinds of core, and no sections."""
-    sides = {side_of(value.type) for value in values_defined(func)} - {None}
+    sides = {side_of(value.type) for value in func.named()} - {None}
     return len(sides) == 2 and not any(True for _ in section_kinds(func))
 
 

@@ -28,7 +28,6 @@ from ptokit.ir.editing import (
     terminator_of,
     trimmed,
     uses_of,
-    values_defined,
 )
 from ptokit.ir.module import AnyOp, Binding, Block, Comments, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Role
@@ -73,7 +72,7 @@ class _ToSsa:
         self.made: dict[Value, list[Value]] = {}  # tile -> the values of its writes, in order
         self.live = facts_of(func).made(_TileLiveness)
         self.classes = facts_of(func).classes
-        self.tiles = [v for v in values_defined(func) if is_tile(v)]
+        self.tiles = [v for v in func.named() if is_tile(v)]
         aliases = (op for op in func.ops if isinstance(op, Op) and ALIASES in op.page.traits)
         self.views = {v for op in aliases for v in (*written_tiles(op).values(), *op.results)}
         self._require_values()

@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from ptokit.analysis.violation import elided_values
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.forms.percore import OTHER
@@ -92,7 +91,7 @@ def _synchronised(kernel: SyncKernel, target: Target) -> Sequence[Func]:
 
 def _require_known(kernel: SyncKernel) -> None:
     """Raise PtoError if the pipe of an op or the type of a value is unknown."""
-    for value in (value for func in kernel.funcs for value in elided_values(func)):
+    for value in (value for func in kernel.funcs for value in func.elided()):
         message = f"%{value.name}: {CATALOGUE['type-omitted'].title}"
         raise error("type-omitted", message, value.span, help="write the type out")
     for op in (op for func in kernel.funcs for op in func.ops):

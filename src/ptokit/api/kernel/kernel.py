@@ -57,11 +57,14 @@ class RecordedProgram(Program):
 
     def __init__(self, module: Module) -> None:
         super().__init__(module)
-        self.mixed = any(map(is_mixed, module.funcs))
         self._divided: dict[bool, Program] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
         return RecordedProgram, (self.module,)
+
+    @cached_property
+    def mixed(self) -> bool:
+        return any(map(is_mixed, self.module.funcs))
 
     def on(self, target: Target) -> Program:
         """Return the program for the cores of a target; PtoError if it cannot be split."""
@@ -172,7 +175,8 @@ class Kernel(Rich, Generic[P]):
             timeout=options.timeout,
             direct=given.direct(capture.stored),
         )
-        told(run.warnings, strict=False)
+        if run.warnings:
+            told(run.warnings)
         given.put_back(run.outputs)
 
     @door

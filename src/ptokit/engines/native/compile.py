@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from ptokit.analysis.earlywaits import has_flags, waits_early
+from ptokit.analysis.earlywaits import waits_early
 from ptokit.analysis.facts import facts_of
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
@@ -61,7 +61,7 @@ class CompiledBody:
         self.shown = bound.candidate_outputs
         self.things = [t for op in bound.func.ops for t in (op, *op.regions)]
         self.made: dict[object, Made | NotNative] = {}
-        self.queued = waits_early(bound.func) or (queued and has_flags(bound.func))
+        self.queued = bound.func.orders_pipes and (queued or waits_early(bound.func))
 
     def job_on(self, core: Core, real: Env) -> Job:
         """Return the compilation job for a core with these arguments."""
@@ -151,7 +151,8 @@ class CompiledFunction(CompiledBody):
             observer.interpreted(session.plan.by_reference)
         env, count = session.run(self.how.blocks, one_thread=one_thread or self.prints)
         outputs, found = bound.outputs(env), taken_warnings(session.crew)
-        found += undefined_results(env, bound.computed)
+        if bound.computed:
+            found += undefined_results(env, bound.computed)
         for observer in observers:
             observer.warned(found)
         for name, memory in session.arrays.items() if self.repeats else ():

@@ -53,7 +53,7 @@ class InterpretedFunction:
                 observer.warned(found)
         last = env if blocks == 1 else shared
         for observer in observers:
-            observer.warned(undefined_results(last, bound.computed))
+            observer.warned(undefined_results(last, bound.computed) if bound.computed else ())
         return bound.outputs(last), count
 
     def _run_block(self, bound: Bound, run: Interpreter, shared: Env, count: Counter[str]) -> Env:

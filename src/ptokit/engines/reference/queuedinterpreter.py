@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-from ptokit.analysis.earlywaits import has_flags, waits_early
+from ptokit.analysis.earlywaits import waits_early
 from ptokit.analysis.fifos import Fifo
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.engines.reference.heldqueues import HeldEntry, HeldQueues, QueuedSchedule
@@ -308,4 +308,5 @@ def interpreter_of(func: Func, *, queued: bool = False) -> type[Interpreter]:
 
     `queued`: with queues if the function has flags.
     """
-    return QueuedInterpreter if waits_early(func) or (queued and has_flags(func)) else Interpreter
+    held = func.orders_pipes and (queued or waits_early(func))
+    return QueuedInterpreter if held else Interpreter
