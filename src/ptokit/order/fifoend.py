@@ -145,6 +145,10 @@ class EngineFifoEnd(ABC):
         header = self._header()
         return self.count(header), self.count(header + 1)
 
+    def common(self, tile: Integer, entry: Integer) -> Integer:
+        """Return how many lines of a tile come from an entry, the smaller number."""
+        return least(tile, entry)
+
     def slot(self, dtype: DType, rows: Integer, cols: Integer) -> GlobalView:
         """Return the current slot as a row-major matrix."""
         self.require(rows * cols * dtype.bits <= self.fifo.slot_size * 8, overfull(self.fifo))

@@ -61,6 +61,7 @@ class CompiledBody:
         self.shown = bound.candidate_outputs
         self.things = [t for op in bound.func.ops for t in (op, *op.regions)]
         self.made: dict[object, Made | NotNative] = {}
+        self.whole_entries = True  # as long as no run finds a smaller one
         self.queued = bound.func.orders_pipes and (queued or waits_early(bound.func))
 
     def job_on(self, core: Core, real: Env) -> Job:
@@ -69,6 +70,7 @@ class CompiledBody:
         given = self.known, self.planned, real, self.shown
         job = Job(core, *given, self._generate)
         job.queued, job.ops = self.queued, self.things
+        job.whole_entries = self.whole_entries and not self.queued
         if self.queued:
             from ptokit.engines.native.queuedfifos import slots_behind
 
@@ -305,6 +307,7 @@ class Job:
     limited: bool = False  # see `Compiler`
     logged: bool = False
     suspends: bool = False
+    whole_entries: bool = False
     queued: bool = False  # the pipes have queues
     rings: Rings | None = None  # addresses of popped tiles, if the pipes have queues
     ops: Sequence[object] = ()  # ops and regions that define handles
@@ -323,7 +326,8 @@ class Job:
                 return text, plan_text(made[0])
             return text, None
 
-        how = f"{self.limited} {self.logged} {self.suspends} {self.queued} {sorted(self.marked)}"
+        how = f"{self.limited} {self.logged} {self.suspends} {self.queued} {self.whole_entries}"
+        how = f"{how} {sorted(self.marked)}"
         key = f"{how}\n{described(body, self.core, self.real)}"
         try:
             code, kept = cache.compiled(key, make, cache.this_processor())
@@ -404,7 +408,7 @@ class Job:
         if isinstance(compiler, QueueingCompiler) and self.rings is not None:
             compiler.rings = self.rings
         compiler.limited, compiler.logged = self.limited, self.logged
-        compiler.suspends = self.suspends
+        compiler.suspends, compiler.whole_entries = self.suspends, self.whole_entries
         return compiler
 
     def _argument(self, compiler: Compiler, value: Value) -> object:

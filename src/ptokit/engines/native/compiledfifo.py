@@ -38,6 +38,14 @@ class CompiledFifoEnd(EngineFifoEnd):
     def _store(self, cell: Num, value: Num) -> None:
         self.main.store(self._place(cell), value)
 
+    def common(self, tile: Num, entry: Num) -> Num:
+        """Return the lines of a tile; if whole entries are assumed, give up where it has more."""
+        fits = entry >= tile
+        if not (self.main.whole_entries and isinstance(fits, Truth)):
+            return super().common(tile, entry)
+        self.main.leave_unless(fits)
+        return tile
+
     def slots(self) -> Space:
         return self.main.shared_space(SLOTS)
 

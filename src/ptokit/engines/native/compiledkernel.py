@@ -45,6 +45,8 @@ class _CompiledRank:
         cores = launch.ranks[rank].items()
         self.how, self.grid = how, Grid.of(launch, how, rank)
         self.fifos = fifo_uses(self.grid)
+        fifos = (fifo for ends in self.grid.fifos.ends.values() for fifo in ends.values())
+        self.varies = any(fifo.extents is None for fifo in fifos)  # entries have several sizes
         self.written = frozenset(a.name for _, one in cores for a in one.written)
         self.bodies = {kind: CompiledBody(one, how.target, queued=queued) for kind, one in cores}
         printing = any(one.func.takes(PRINTS) for _, one in cores)
@@ -88,6 +90,8 @@ class CompiledKernel:
                 raise NotNative("an observer sees the signals of cores")
             return outcome
         except NotNative as reason:
+            if self._expect_parts():
+                return self.run(launch, limits, observers)
             for observer in observers:
                 observer.interpreted([("", str(reason))])
             kernel = InterpretedKernel(launch, self.how)
@@ -100,6 +104,15 @@ class CompiledKernel:
         if self.again is None:
             self.again = CompiledKernel(launch, self.how, queued=True)
         return self.again.run(launch, limits, observers)
+
+    def _expect_parts(self) -> bool:
+        """Assume no more that popped entries fill their tiles; return whether that is new."""
+        bodies = [b for r in self.ranks if r.varies for b in r.bodies.values() if b.whole_entries]
+        for body in bodies:
+            body.whole_entries = False
+            body.made.clear()
+        self.idle.clear()
+        return bool(bodies)
 
     def _run(
         self, launch: Launch, limits: RunLimits, observers: Sequence[Observer], *, logged: bool

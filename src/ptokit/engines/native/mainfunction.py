@@ -64,6 +64,7 @@ class MainFunction:
     limited: bool = False  # the code counts the remaining instructions
     logged: bool = False  # the code writes an execution log
     suspends: bool = False  # the code is a coroutine, which suspends to wait for a counter
+    whole_entries: bool = False  # assume that popped entries fill their tiles
     code: Code = field(default_factory=Code)
     spaces: list[Space] = field(default_factory=list[Space])
     tables: list[AnyArray] = field(default_factory=list[AnyArray])

@@ -63,6 +63,10 @@ class FifoEnd(Protocol):
         """Wait until the other end has pushed the next entry; return its rows and columns."""
         ...
 
+    def common(self, tile: int, entry: int) -> int:
+        """Return how many lines of a tile come from an entry, the smaller number."""
+        ...
+
     def slot(self, dtype: DType, rows: int, cols: int) -> Cells:
         """Return the slot that was waited for, as a matrix."""
         ...
@@ -160,7 +164,7 @@ def pop(fifo: FifoEnd, entry: Cells, split: int, lane: int) -> None:
     row, col = 0, 0
     if fifo.vector:
         row, col = begins(split, lane, (entry.rows, entry.cols), (height, width))
-    rows, cols = least(rows, height - row), least(cols, width - col)
+    rows, cols = fifo.common(rows, height - row), fifo.common(cols, width - col)
     slot = fifo.slot(entry.dtype, height, width)
     entry[:rows, :cols] = slot[row : row + rows, col : col + cols]
     fifo.popped()
