@@ -1,8 +1,6 @@
 """Operands of the cube from L1 by boxes: a grid of boxes with its start, extents and steps."""
 
-from typing import Any
-
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering
+from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.lanes.cubebursts import within
@@ -29,8 +27,8 @@ class BoxLoad(Below, abstract=True, pipe=MTE1, core=CUBE, example=MULTIPLIED):
 
     @classmethod
     def lowered(
-        cls, make: Lowering, src: LocalPointer, dst: LocalPointer, **given: Any
-    ) -> object:  # Any: values of operands
+        cls, make: Lowering, src: LocalPointer, dst: LocalPointer, **given: Quantity
+    ) -> object:
         terms = *(given[name] for name in cls.fields), given.get("transpose", 0)
         known = numbers(make, *terms)
         if known is None:

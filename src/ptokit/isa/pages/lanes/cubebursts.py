@@ -1,8 +1,6 @@
 """Transfers to and from L1, and into the tables of the cube, below tiles."""
 
-from typing import Any
-
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity, local_pointer
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.lanes.bytebursts import LOOP, NBURST, Bursts, fields_of, nest, row
 from ptokit.isa.pages.lanes.cubeexample import MULTIPLIED
@@ -66,8 +64,8 @@ class MteL1Ub(CubeBursts, name="mte_l1_ub", pipe=MTE1, disputes=("V10",), ends=(
     )
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Any) -> list[Quantity]:  # Any: values of operands
-        return super().lowered(make, **in_sequence(make, given, given["src"].dtype))
+    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity]:
+        return super().lowered(make, **in_sequence(make, given, local_pointer(given["src"]).dtype))
 
     @staticmethod
     def add(make: Lowering, ends: dict[str, Quantity]) -> None:
@@ -92,19 +90,19 @@ class CopyGmToL1(Bursts, name="copy_gm_to_cbuf", pipe=MTE2, core=CUBE, ends=(MAT
     disputes = ("V10",)
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Any) -> list[Quantity]:  # Any: values of operands
-        return super().lowered(make, **in_sequence(make, given, given["dst"].dtype))
+    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity]:
+        return super().lowered(make, **in_sequence(make, given, local_pointer(given["dst"]).dtype))
 
     @staticmethod
     def add(make: Lowering, ends: dict[str, Quantity]) -> None:
         make.op(BurstIntoL1, ends)
 
 
-def in_sequence(make: Lowering, given: dict[str, Any], dtype: DType) -> dict[str, Any]:
+def in_sequence(make: Lowering, given: dict[str, Quantity], dtype: DType) -> dict[str, Quantity]:
     """Return the operands of bursts: those without steps follow one another."""
     steps = make.known(given["src_step"]), make.known(given["dst_step"])
     if steps != (0, 0) or make.known(given["count"]) == 1:
-        return given  # Any: values of operands
+        return given
     size = make.times(given["length"], dtype.size)
     return given | {"length": size, "src_step": size, "dst_step": size}
 
@@ -157,7 +155,7 @@ class CopyL1ToUb(BetweenBuffers, name="copy_cbuf_to_ubuf", pipe=MTE1, core=CUBE,
     """
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Any) -> list[Quantity]:  # Any: values of operands
+    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity]:
         known = make.known(given["number"])
         return [] if known else super().lowered(make, **given)
 
@@ -214,8 +212,8 @@ class CubeTable(Below, abstract=True, core=CUBE, example=MULTIPLIED):
 
 
 def bursts(
-    make: Lowering, given: dict[str, Any], add: Callable[[Quantity, Quantity], None]
-) -> list[Quantity]:  # Any: values of operands
+    make: Lowering, given: dict[str, Quantity], add: Callable[[Quantity, Quantity], None]
+) -> list[Quantity]:
     """Add the bursts of a table; `add` takes the units before a burst in source and table."""
     length = given["length"]
     steps = (make.sum(length, given[gap]) for gap in ("src_gap", "dst_gap"))
@@ -243,8 +241,8 @@ class BiasTable(CubeTable, abstract=True, pipe=MTE1):
     )
 
     @staticmethod
-    def lowered(make: Lowering, src: LocalPointer, dst: LocalPointer, **given: Any) -> object:
-        count = make.times(given["length"], BIASES)  # Any: values of operands
+    def lowered(make: Lowering, src: LocalPointer, dst: LocalPointer, **given: Quantity) -> object:
+        count = make.times(given["length"], BIASES)
 
         def add(a: Quantity, b: Quantity) -> None:
             first, into = (p.moved(make, make.times(n, BIASES)) for p, n in ((src, a), (dst, b)))
@@ -296,8 +294,8 @@ class ParameterTable(CubeTable, abstract=True, pipe=FIX):
     rules = (CubeTable.rules, within(CubeTable.dst, SCALING))
 
     @staticmethod
-    def lowered(make: Lowering, src: LocalPointer, dst: LocalPointer, **given: Any) -> object:
-        size = make.times(given["length"], UNIT)  # Any: values of operands
+    def lowered(make: Lowering, src: LocalPointer, dst: LocalPointer, **given: Quantity) -> object:
+        size = make.times(given["length"], UNIT)
 
         def add(a: Quantity, b: Quantity) -> None:
             first, into = (
@@ -350,8 +348,8 @@ class Fills(Below, abstract=True, pipe=MTE2, core=CUBE, example=MULTIPLIED):
     )
 
     @staticmethod
-    def lowered(make: Lowering, dst: LocalPointer, bits: int, **given: Any) -> list[Quantity]:
-        dtype = UNSIGNED[bits]  # Any: values of operands
+    def lowered(make: Lowering, dst: LocalPointer, bits: int, **given: Quantity) -> list[Quantity]:
+        dtype = UNSIGNED[bits]
         step = make.times(make.sum(given["blocks"], given["gap"]), LINE)
         first = make.sum(dst.address, given.get("offset", 0))
 

@@ -1,7 +1,5 @@
 """Matrices into L1 in boxes, and on to the operands of the cube, below tiles."""
 
-from typing import Any
-
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
@@ -89,8 +87,8 @@ class MteGmL1Frac(Below, name="mte_gm_l1_frac", pipe=MTE2, core=CUBE, example=MU
 
     @staticmethod
     def lowered(
-        make: Lowering, src: Quantity, dst: LocalPointer, layout: str, **given: Any
-    ) -> object:  # Any: values of operands
+        make: Lowering, src: Quantity, dst: LocalPointer, layout: str, **given: Quantity
+    ) -> object:
         names = ("n", "d", "inner", "row_step", "col_step")
         known = numbers(make, *(given[name] for name in names))
         if known is None:
@@ -186,8 +184,8 @@ class OperandLoad(Below, abstract=True, pipe=MTE1, core=CUBE, example=MULTIPLIED
 
     @classmethod
     def lowered(
-        cls, make: Lowering, src: LocalPointer, dst: LocalPointer, **given: Any
-    ) -> object:  # Any: values of operands
+        cls, make: Lowering, src: LocalPointer, dst: LocalPointer, **given: Quantity
+    ) -> object:
         known = numbers(make, *(given[name] for name in cls.extents))
         if known is None:
             return None

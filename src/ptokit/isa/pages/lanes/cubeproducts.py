@@ -1,9 +1,7 @@
 """Products of matrices in L0A and L0B, below tiles: they are executed as those of tiles."""
 
-from typing import Any
-
 from ptokit.isa.lang.instr import Role
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.localmemory import Lowering, Quantity, local_pointer
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.lanes.cubebursts import within
@@ -70,12 +68,12 @@ class Mad(Below, abstract=True, pipe=M, core=CUBE, example=MULTIPLIED):
     )
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Any) -> object:  # Any: values of operands
+    def lowered(cls, make: Lowering, **given: Quantity) -> object:
         known = numbers(make, given["m"], given["n"], given["k"])
         if known is None:
             return None
         m, n, k = known
-        lhs, rhs, dst = given["lhs"], given["rhs"], given["dst"]
+        lhs, rhs, dst = (local_pointer(given[name]) for name in ("lhs", "rhs", "dst"))
         left = left_operand(lhs.dtype, m, k, given["gemv"] is not None)
         c0 = across(rhs.dtype)
         right = boxes(RIGHT, rhs.dtype, whole_boxes(k, c0), whole_boxes(n, BOX), ZN)
@@ -87,7 +85,7 @@ class Mad(Below, abstract=True, pipe=M, core=CUBE, example=MULTIPLIED):
             "c": make.window(sums, dst.address),
             **cls.further(make, given, (m, n, k)),
         }
-        short = SHORT.get(given["rounding"] or "")
+        short = SHORT.get(str(given["rounding"]))
         attrs: dict[str, object] = {} if short is None else {"short": short}
         if given["saturation"] == "sat" and "a_scale" not in operands and lhs.dtype.is_float:
             acc = {"acc": operands["c"]} if cls.dst.role is Role.INOUT else {}
@@ -98,8 +96,8 @@ class Mad(Below, abstract=True, pipe=M, core=CUBE, example=MULTIPLIED):
 
     @classmethod
     def further(
-        cls, make: Lowering, given: dict[str, Any], extents: tuple[int, int, int]
-    ) -> dict[str, Quantity]:  # Any: values of operands
+        cls, make: Lowering, given: dict[str, Quantity], extents: tuple[int, int, int]
+    ) -> dict[str, Quantity]:
         """Return the operands that the product of tiles has besides three matrices."""
         return {}
 
@@ -181,10 +179,10 @@ class WithBias(Mad, abstract=True):
     )
 
 
-def biases(make: Lowering, bias: LocalPointer, n: int) -> Quantity:
+def biases(make: Lowering, bias: Quantity, n: int) -> Quantity:
     """Return a row of biases."""
-    cols = whole_boxes(n, BOX)
-    return make.window(TileType(BIAS, bias.dtype, 1, cols, Shape(1, n)), bias.address)
+    first, cols = local_pointer(bias), whole_boxes(n, BOX)
+    return make.window(TileType(BIAS, first.dtype, 1, cols, Shape(1, n)), first.address)
 
 
 class MadBias(WithBias, name="mad_bias"):
@@ -192,8 +190,8 @@ class MadBias(WithBias, name="mad_bias"):
 
     @classmethod
     def further(
-        cls, make: Lowering, given: dict[str, Any], extents: tuple[int, int, int]
-    ) -> dict[str, Quantity]:  # Any: values of operands
+        cls, make: Lowering, given: dict[str, Quantity], extents: tuple[int, int, int]
+    ) -> dict[str, Quantity]:
         return {"bias": biases(make, given["bias"], extents[1])}
 
     @staticmethod
@@ -205,11 +203,11 @@ MX_CLAUSES = tuple(clause for clause in CLAUSES if clause[0] != "tf32_mode")
 
 
 def scales(
-    make: Lowering, given: dict[str, Any], extents: tuple[int, int, int]
-) -> dict[str, Quantity]:  # Any: values of operands
+    make: Lowering, given: dict[str, Quantity], extents: tuple[int, int, int]
+) -> dict[str, Quantity]:
     """Return the scales of both matrices, which stand at a 16th of their addresses."""
     m, n, k = extents
-    lhs, rhs = given["lhs"], given["rhs"]
+    lhs, rhs = local_pointer(given["lhs"]), local_pointer(given["rhs"])
     groups = -(-k // GROUP)
     left = replace(left_scales(lhs.dtype, m, k, False)[1], valid=Shape(m, groups))
     right = replace(right_scales(rhs.dtype, k, n, False)[1], valid=Shape(groups, n))
@@ -236,8 +234,8 @@ class MxProduct(Mad, abstract=True):
 
     @classmethod
     def further(
-        cls, make: Lowering, given: dict[str, Any], extents: tuple[int, int, int]
-    ) -> dict[str, Quantity]:  # Any: values of operands
+        cls, make: Lowering, given: dict[str, Quantity], extents: tuple[int, int, int]
+    ) -> dict[str, Quantity]:
         return scales(make, given, extents)
 
 
@@ -267,9 +265,12 @@ class MadMxBias(WithBias, name="mad_mx_bias"):
 
     @classmethod
     def further(
-        cls, make: Lowering, given: dict[str, Any], extents: tuple[int, int, int]
-    ) -> dict[str, Quantity]:  # Any: values of operands
-        return {**scales(make, given, extents), "bias": biases(make, given["bias"], extents[1])}
+        cls, make: Lowering, given: dict[str, Quantity], extents: tuple[int, int, int]
+    ) -> dict[str, Quantity]:
+        return {
+            **scales(make, given, extents),
+            "bias": biases(make, given["bias"], extents[1]),
+        }
 
     @staticmethod
     def add(make: Lowering, operands: dict[str, Quantity], attrs: dict[str, object]) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity, local_pointer
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.lanes.cubebursts import in_table, within
@@ -93,14 +93,14 @@ class Writeback(Below, abstract=True, pipe=FIX, core=CUBE, example=MULTIPLIED):
     )
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Any) -> object:  # Any: values of operands
+    def lowered(cls, make: Lowering, **given: Quantity) -> object:
         known = numbers(make, *(given[n] for n in ("m", "n", "src_step", "dst_step")))
         if known is None or given["layout"] not in ("nz2nd", "nz2dn"):
             return None
         m, n, src_step, dst_step = known
         down = given["layout"] == "nz2dn"
         shared, attrs = parameters(make, given, n)
-        src: LocalPointer = given["src"]
+        src = local_pointer(given["src"])
         kind = TileType(ACC, src.dtype, src_step, whole_boxes(n, BOX), Shape(m, n), NZ, 1024)
         pitch = (1, dst_step) if down else (dst_step, 1)
 
@@ -117,20 +117,20 @@ class Writeback(Below, abstract=True, pipe=FIX, core=CUBE, example=MULTIPLIED):
     def store(
         cls,
         make: Lowering,
-        given: dict[str, Any],
+        given: dict[str, Quantity],
         behind: Quantity,
         shape: tuple[int, int],
         pitch: tuple[int, int],
         operands: dict[str, Quantity],
         attrs: dict[str, object],
-    ) -> None:  # Any: values of operands
+    ) -> None:
         """Add the store of one matrix, `behind` elements on."""
         raise NotImplementedError
 
 
 def parameters(
-    make: Lowering, given: dict[str, Any], n: int
-) -> tuple[dict[str, Quantity], dict[str, object]]:  # Any: values of operands
+    make: Lowering, given: dict[str, Quantity], n: int
+) -> tuple[dict[str, Quantity], dict[str, object]]:
     """Return the operands and attributes of a store that say how it converts."""
     operands = dict[str, Quantity]()
     cols = whole_boxes(n, BOX)
@@ -334,15 +334,16 @@ class MteL0cGm(Writeback, name="mte_l0c_gm"):
     def store(
         cls,
         make: Lowering,
-        given: dict[str, Any],
+        given: dict[str, Quantity],
         behind: Quantity,
         shape: tuple[int, int],
         pitch: tuple[int, int],
         operands: dict[str, Quantity],
         attrs: dict[str, object],
-    ) -> None:  # Any: values of operands
-        dtype: DType = given["dst"].type.dtype
-        view = matrix_of(make, given["dst"], make.times(behind, dtype.size), dtype, shape, pitch)
+    ) -> None:
+        dst: Any = given["dst"]  # Any: a value with its type
+        dtype: DType = dst.type.dtype
+        view = matrix_of(make, dst, make.times(behind, dtype.size), dtype, shape, pitch)
         given_ = {**operands, "dst": view}
         if given["combining"] is None:
             make.op(MatrixInGlobal, given_, attrs)
@@ -359,14 +360,14 @@ class IntoBuffers(Writeback, abstract=True):
     def store(
         cls,
         make: Lowering,
-        given: dict[str, Any],
+        given: dict[str, Quantity],
         behind: Quantity,
         shape: tuple[int, int],
         pitch: tuple[int, int],
         operands: dict[str, Quantity],
         attrs: dict[str, object],
-    ) -> None:  # Any: values of operands
-        dst: LocalPointer = given["dst"].moved(make, behind)
+    ) -> None:
+        dst = local_pointer(given["dst"]).moved(make, behind)
         (m, n), down = shape, pitch[0] == 1
         rows, cols, layout = (pitch[1], n, DN) if down else (m, pitch[0], ND)
         kind = TileType(cls.loc, dst.dtype, rows, cols, Shape(m, n), layout)

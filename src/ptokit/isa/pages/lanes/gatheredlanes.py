@@ -1,7 +1,5 @@
 """Blocks and single elements of the vector buffer: loaded, stored, gathered, scattered."""
 
-from typing import Any
-
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import RegisterType
@@ -26,9 +24,9 @@ class EightBlocks(AtAddress, abstract=True, advance="repeat", still={"repeat": 0
 
     @classmethod
     def behind(
-        cls, make: Lowering, pointer: LocalPointer, steps: Quantity, **_: Any
+        cls, make: Lowering, pointer: LocalPointer, steps: Quantity, **_: Quantity
     ) -> LocalPointer:
-        """Return the pointer so many blocks further on. Any: values of operands."""
+        """Return the pointer so many blocks further on."""
         return LocalPointer(make.sum(pointer.address, make.times(steps, LINE)), pointer.dtype)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity, local_pointer
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import LogicalType, TileType
 from ptokit.isa.pages.lanes.gatheredlanes import indices
@@ -40,8 +40,8 @@ class OnLogicalRow(OnRow, abstract=True):
     """An access to a row of elements."""
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Any) -> list[Quantity]:  # Any: a value, a type
-        at = started(make, given[cls.pointer().name], given["offset"])
+    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity]:
+        at = started(make, local_pointer(given[cls.pointer().name]), given["offset"])
         return super().lowered(make, **{**given, cls.pointer().name: at, "offset": None})
 
 

@@ -1,7 +1,5 @@
 """Masks loaded from packed bits in the vector buffer, and stored there."""
 
-from typing import Any
-
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import RegisterType, TileType
@@ -19,8 +17,8 @@ class MaskAccess(OnRow, abstract=True, disputes=("V12",)):
 
     @classmethod
     def behind(
-        cls, make: Lowering, pointer: LocalPointer, steps: Quantity, **given: Any
-    ) -> LocalPointer:  # Any: attributes
+        cls, make: Lowering, pointer: LocalPointer, steps: Quantity, **given: Quantity
+    ) -> LocalPointer:
         halved = given["dist"] in ("US", "PK")
         unit = (BITS // 2 if halved else BITS) if cls.immediate else 1
         return LocalPointer(make.sum(pointer.address, make.times(steps, unit)), pointer.dtype)

@@ -1,14 +1,14 @@
 """Instructions on the vector buffer at an address, executed on the row of bytes that lies there."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.hooks import Hook
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity, local_pointer
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import REGISTER_KINDS
+from ptokit.isa.model.types import REGISTER_KINDS, Type
 from ptokit.isa.pages.lanes.lanefamilies import *
 
 BUFFER = 256 * 1024  # bytes that indices may reach
@@ -55,21 +55,19 @@ The access is at the pointer itself; `following` is the pointer `{cls.advance}` 
 
     @classmethod
     def behind(
-        cls, make: Lowering, pointer: LocalPointer, steps: Quantity, **_: Any
+        cls, make: Lowering, pointer: LocalPointer, steps: Quantity, **_: Quantity
     ) -> LocalPointer:
-        """Return the pointer so many steps further on. Any: values of operands."""
+        """Return the pointer so many steps further on."""
         return pointer.moved(make, steps)
 
 
 def _accessed(page: type[AtAddress]) -> Callable[..., list[Quantity]]:
     """Return the lowering of the form that goes on."""
 
-    def lowered(
-        cls: type[Below], make: Lowering, **given: Any
-    ) -> list[Quantity]:  # Any: values of operands
+    def lowered(cls: type[Below], make: Lowering, **given: Quantity) -> list[Quantity]:
         assert page.lowered is not None
         given = {n: v for n, v in given.items() if n != "following"}
-        pointer = given[page.pointer().name]
+        pointer = local_pointer(given[page.pointer().name])
         following = page.behind(make, pointer, given[page.advance], dist=given.get("dist"))
         found: Any = call(page.lowered, {**given, **page.still, "make": make})  # Any: terms
         return [following, *found]
@@ -114,8 +112,8 @@ class OnRow(AtAddress, abstract=True):
         return {}
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Any) -> list[Quantity]:  # Any: a value, a type
-        pointer: LocalPointer = given[cls.pointer().name]
+    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity]:
+        pointer = local_pointer(given[cls.pointer().name])
         steps = given.get("offset")
         place = pointer
         if steps is not None:
@@ -130,14 +128,14 @@ class OnRow(AtAddress, abstract=True):
 
     @classmethod
     def on_row(
-        cls, make: Lowering, given: Mapping[str, Any], row: Mapping[str, Quantity]
-    ) -> list[Quantity]:  # Any: a value of an operand or attribute, the type of a result
+        cls, make: Lowering, given: Mapping[str, Quantity], row: Mapping[str, Quantity]
+    ) -> list[Quantity]:
         """Add the second form; `row`: the operands that take the place of the pointer."""
         page = cls.second
         assert page is not None
         operands = {o.name: given[o.name] for o in page.ins() if o.name not in row}
         results = [given[o.name] for o in page.outs() if o.kind in REGISTER_KINDS]
-        return make.op(page, {**operands, **row}, given, results)
+        return make.op(page, {**operands, **row}, given, cast("list[Type]", results))
 
 
 class ByIndex(OnRow, abstract=True):

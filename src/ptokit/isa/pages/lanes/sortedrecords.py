@@ -1,8 +1,6 @@
 """Records of a score and an index, sorted in the vector buffer."""
 
-from typing import Any
-
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity, local_pointer
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import register
 from ptokit.isa.pages.irregular.sorting import BLOCK, RECORD, codes, descending, keys_of
@@ -108,7 +106,7 @@ class VMrgSort4(AtAddress, name="vmrgsort4", example=MERGED, changes={FINISHED: 
     )
 
     @staticmethod
-    def lowered(make: Lowering, **given: Any) -> list[Quantity] | None:  # Any: values of operands
+    def lowered(make: Lowering, **given: Quantity) -> list[Quantity] | None:
         packed, config = make.known(given["lengths"]), make.known(given["config"])
         if packed is None or config is None:
             return None
@@ -119,17 +117,19 @@ class VMrgSort4(AtAddress, name="vmrgsort4", example=MERGED, changes={FINISHED: 
             return None
         total = sum(lengths)
 
+        dst = local_pointer(given["dst"])
+
         def group(i: Quantity) -> None:
-            def at(ptr: LocalPointer, count: int) -> Quantity:
-                start = make.sum(ptr.address, make.times(i, total * RECORD))
-                return make.window(line(given["dst"].dtype, count * parts_of(given["dst"])), start)
+            def at(ptr: Quantity, count: int) -> Quantity:
+                start = make.sum(local_pointer(ptr).address, make.times(i, total * RECORD))
+                return make.window(line(dst.dtype, count * parts_of(dst)), start)
 
             operands = {f"src{n}": at(given[f"src{n}"], c) for n, c in enumerate(lengths)}
             if exhausted:
                 (make.registers[FINISHED],) = make.op(ListsTaken, operands, {}, [register(u16)])
             make.op(
                 ListsMerged,
-                {**operands, "dst": at(given["dst"], total)},
+                {**operands, "dst": at(dst, total)},
                 {"exhausted": exhausted},
             )
 

@@ -3,8 +3,6 @@
 AR is known between `sprclr` and the first store that changes it; other uses are not executed.
 """
 
-from typing import Any
-
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import RegisterType
@@ -57,9 +55,9 @@ class RegisterStore(AtAddress, abstract=True, example=CLEARED):
 
     @classmethod
     def behind(
-        cls, make: Lowering, pointer: LocalPointer, steps: Quantity, **_: Any
+        cls, make: Lowering, pointer: LocalPointer, steps: Quantity, **_: Quantity
     ) -> LocalPointer:
-        """Return the pointer so many units further on. Any: values of operands."""
+        """Return the pointer so many units further on."""
         return LocalPointer(make.sum(pointer.address, make.times(steps, cls.unit)), pointer.dtype)
 
     @classmethod
