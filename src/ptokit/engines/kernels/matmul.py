@@ -19,13 +19,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, reduce
-from itertools import product, zip_longest
+from itertools import zip_longest
 
 from ptokit.engines.kernels.lanes import Lanes
 from ptokit.machine.record.code import Code, Int, Num, text
 
 PANEL, ROWS = 16, 8  # columns of a panel; A has a multiple of so many rows
-UNROLLED = 4  # steps of the depth
 PARAMETERS = """ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %m, i64 %n, i64 %k,
     i64 %lda, i64 %pb, i64 %pc, i1 %onto"""
 
@@ -117,45 +116,15 @@ class RegisterBlock:
         return [code.let(phi.format(value)) for value in old]
 
     def _depth(self, left: list[str], right: list[str], begin: list[str]) -> list[str]:
-        """Return the final sums of a block by rows; `left` has rows of A, `right` panels of B.
-
-        Several steps are one iteration: few iterations are predicted to their end.
-        """
-        whole = Int(self.code, "%k") & -UNROLLED
-        sums = self._steps(left, right, begin, (0, whole, UNROLLED))
-        return self._steps(left, right, sums, (whole, Int(self.code, "%k"), 1))
-
-    def _steps(
-        self, left: list[str], right: list[str], begin: list[str], span: tuple[Num, Num, int]
-    ) -> list[str]:
-        """Return the sums after the steps of a range."""
+        """Return the final sums of a block by rows; `left` has rows of A, `right` panels of B."""
         code, kinds = self.code, self.lanes.type(self.kind)
-        (first, end, count), before = span, code.block
-        loop, done = code.name("depth"), code.name("done")
-        code.branch(code.let(f"icmp slt i64 {text(first)}, {text(end)}"), loop, done)
+        loop, done, before = code.name("depth"), code.name("done"), code.block
+        code.jump(loop)
         code.start(loop)
         head = len(code.lines)  # of the phi instructions, written at the end
         step = Int(code, f"%{code.name('p')}")
-        code.do(
-            f"; for {step} in range({first}, {end}, {count}): {len(left)} x {self.vectors} sums"
-        )
-        old = [f"%{code.name('sum')}" for _ in begin]
-        new = old
-        for number in range(count):
-            new = self._step(left, right, new, step + number)
-        after = code.let(f"add nuw nsw i64 {step}, {count}")
-        phi = [f"  {step} = phi i64 [ {text(first)}, %{before} ], [ {after}, %{loop} ]"]
-        for value, start, later in zip(old, begin, new, strict=True):
-            phi.append(f"  {value} = phi {kinds} [ {start}, %{before} ], [ {later}, %{loop} ]")
-        code.lines[head:head] = phi
-        code.branch(code.let(f"icmp slt i64 {after}, {text(end)}"), loop, done)
-        code.start(done)
-        either = f"phi {kinds} [ {{}}, %{before} ], [ {{}}, %{loop} ]"
-        return [code.let(either.format(*pair)) for pair in zip(begin, new, strict=True)]
-
-    def _step(self, left: list[str], right: list[str], sums: list[str], step: Num) -> list[str]:
-        """Return the sums after one step of the depth."""
-        code, size = self.code, 8 if self.factor == "double" else 4
+        code.do(f"; for {step} in range(0, %k): {len(left)} x {self.vectors} multiply-adds")
+        size = 8 if self.factor == "double" else 4
         align = min(self.lanes.count * size, 64)
         load = f"load {self.lanes.type(self.factor)}, ptr {{}}, align {align}"
         places = (
@@ -163,13 +132,22 @@ class RegisterBlock:
             for at in self._columns()
         )
         vectors = [code.let(load.format(place)) for place in places]
-        factors: list[str] = []
+        old, new = list[str](), list[str]()
         for row in left:
             where = self._at(self.factor, row, step)
             one = code.let(f"load {self.factor}, ptr {where}, align {size}")
-            factors.append(self.lanes.spread(self.factor, one))
-        pairs = product(factors, vectors)
-        return [self._multiply_add(*p, old) for p, old in zip(pairs, sums, strict=True)]
+            factor = self.lanes.spread(self.factor, one)
+            for vector in vectors:
+                old.append(f"%{code.name('sum')}")
+                new.append(self._multiply_add(factor, vector, old[-1]))
+        after = code.let(f"add nuw nsw i64 {step}, 1")
+        phi = [f"  {step} = phi i64 [ 0, %{before} ], [ {after}, %{loop} ]"]
+        for value, first, later in zip(old, begin, new, strict=True):
+            phi.append(f"  {value} = phi {kinds} [ {first}, %{before} ], [ {later}, %{loop} ]")
+        code.lines[head:head] = phi
+        code.branch(code.let(f"icmp slt i64 {after}, %k"), loop, done)
+        code.start(done)
+        return new
 
     def _numbers(self, *names: str) -> list[Int]:
         return [Int(self.code, name) for name in names]
