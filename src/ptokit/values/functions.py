@@ -16,6 +16,7 @@ LOG2_E = 1.4426950408889634
 LN2_HIGH = 0.693145751953125  # 15 bits: its product with an exponent is exact
 LN2_LOW = 1.4286068203094173e-06
 TAYLOR = (1 / 40320, 1 / 5040, 1 / 720, 1 / 120, 1 / 24, 1 / 6, 1 / 2)
+WHOLE, WHOLE_BITS = 1.5 * 2**23, 0x4B400000  # an f32 and its bits
 ZERO_BELOW, INFINITE_ABOVE = -104.0, 89.0  # exp is 0 below, infinity above
 
 
@@ -28,12 +29,13 @@ def exp(x: Array) -> Array:
     if x.dtype != f32:
         return exp(x.cast(f32)).cast(x.dtype)
     x = x.clamp(ZERO_BELOW, INFINITE_ABOVE)  # keeps NaN
-    n = (x * LOG2_E).rint()
+    shifted = x * LOG2_E + WHOLE  # rounds to a whole number, which its last bits hold
+    n = shifted - WHOLE
     r = (x - n * LN2_HIGH) - n * LN2_LOW
     series = r * TAYLOR[0] + TAYLOR[1]
     for coefficient in TAYLOR[2:]:
         series = series * r + coefficient
-    whole = n.cast(i32)
+    whole = shifted.bitcast(i32) - WHOLE_BITS
     half = whole >> 1
     return (r * r * series + r + 1.0) * power_of_two(half) * power_of_two(whole - half)
 
