@@ -407,6 +407,8 @@ class Words:
             half = lanes.bits("i16", value, "half")
             return self._arithmetic_result(node, lanes.convert("fpext", "half", half, "float"))
         half = lanes.bits("half", lanes.convert("fptrunc", "float", value, "half"), "i16")
+        if "finite" in node.parameters:
+            return half
         nan = lanes.op("fcmp uno", "float", value, value)
         return lanes.select(nan, "i16", lanes.splat("i16", "32256"), half)
 

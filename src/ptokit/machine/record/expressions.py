@@ -19,6 +19,7 @@ from ptokit.values.arrays import BOOL, SHAPING, Array, Term
 from ptokit.values.conversions import converted
 from ptokit.values.dtypes import DType
 from ptokit.values.enumerations import GatherOOB, Rounding
+from ptokit.values.fixpipe import HALF_MAX
 from ptokit.values.layouts import known
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "isnan")
@@ -212,6 +213,8 @@ def _cast(x: Traced, *, dtype: DType, rounding: Rounding, saturate: bool) -> Tra
         plain = rounding is Rounding.NONE and not saturate
     elif (x.dtype, dtype) in HALF_CASTS and x.native_half:
         plain = dtype is t.f32 or (nearest and not saturate)
+        if nearest and not plain:
+            return _nearest_half(x)
     else:
         plain = (x.dtype, dtype) in PLAIN_CASTS and nearest
     if x.dtype is BOOL or plain:
@@ -219,6 +222,12 @@ def _cast(x: Traced, *, dtype: DType, rounding: Rounding, saturate: bool) -> Tra
     result = converted(x, dtype, rounding, saturate)
     assert isinstance(result, Traced)
     return result
+
+
+def _nearest_half(x: Traced) -> Traced:
+    """Return f32 as the nearest finite f16, and NaN as 0."""
+    finite = as_expression(x.isnan().where(0.0, x).clamp(-HALF_MAX, HALF_MAX), x.dtype)
+    return Apply("cast", (finite,), {"dtype": t.f16, "finite": True})
 
 
 @dataclass(eq=False)
