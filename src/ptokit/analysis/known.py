@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from ptokit.analysis.ranges import Fact, Range
@@ -80,6 +81,23 @@ class Facts:
                 self.varying.add(op.results[0])
         elif op.page.folds:
             self._fold(op, env)
+
+    def folding(self, op: Op) -> Callable[[], None]:
+        """Return a function that folds an op again, for the numbers that its operands have then."""
+        (first, *others), names = op.results, op.page.results()
+        if others or any(o.many or o.element or o.in_memory for o in op.page.operands):
+            return lambda: self.learn(op, self.environment(op))
+        given = {n: None if v is ABSENT else v for n, v in self.environment(op).items()}
+        given[names[0].name] = first.type
+
+        def fold() -> None:
+            now = {n: self.numbers.get(v, UNKNOWN) for n, v in op.values()}
+            self.forget(first)
+            with suppress(ZeroDivisionError):  # reported at run time
+                if UNKNOWN not in now.values():
+                    self.numbers[first] = call(op.page.run, given | now)
+
+        return fold
 
     def forget(self, value: Value) -> None:
         """Drop the facts of a value that is about to be redefined."""

@@ -98,7 +98,7 @@ class PartlyDefined(NumpyArray):
             x._zeroed() if counts and isinstance(x, PartlyDefined) else defined(x) for x in args
         ]
         result = WORDS[word](*plain, **parameters)
-        mask = _without_value(word, [undefined(x) for x in args], plain, parameters)
+        mask = undefined_in_result(word, [undefined(x) for x in args], plain, parameters)
         mask = np.broadcast_to(mask, result.shape)
         if not mask.any():
             return result
@@ -122,7 +122,9 @@ def undefined(term: Term) -> Mask:
     return np.zeros(term.shape if isinstance(term, NumpyArray) else (1, 1), np.bool_)
 
 
-def _without_value(word: str, masks: list[Mask], args: Sequence[Term], parameters: How) -> Mask:
+def undefined_in_result(
+    word: str, masks: list[Mask], args: Sequence[Term], parameters: How
+) -> Mask:
     """Return which elements of a result are undefined, given those of the arguments."""
     if word in MOVING:
         return _moved(word, masks, parameters)

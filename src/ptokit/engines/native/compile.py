@@ -34,7 +34,7 @@ from ptokit.machine.launchoptions import Options, RunLimits
 from ptokit.machine.memory import Codes, Memory
 from ptokit.machine.observer import Observer
 from ptokit.machine.record.code import NotNative
-from ptokit.machine.record.definite import Initial, Place
+from ptokit.machine.record.definitelanes import DefiniteLanes, Place
 from ptokit.machine.record.expressions import AxisWindow, Traced
 from ptokit.machine.record.handles import traced
 from ptokit.machine.record.trace import FRAME, Recorded
@@ -353,9 +353,9 @@ class Job:
             self.generate(compiler, env)
             text = compiler.text(env.get(v) for v in self.shown)
             found = compiler.initial
-            if found.unproven <= tracked and found.refused <= refused:
+            if found.needed <= tracked and found.refused <= refused:
                 return compiler, text
-            tracked |= found.unproven
+            tracked |= found.needed
             refused |= found.refused
         raise NotNative("what is read was not settled")
 
@@ -402,7 +402,7 @@ class Job:
                 if isinstance(kind, TileType):
                     yield SPACES[kind.loc], address, kind.nbytes
 
-        initial = Initial(start, fresh, spoils, refused)
+        initial = DefiniteLanes(start, fresh, spoils, refused)
         made = QueueingCompiler if self.queued else Compiler
         compiler = made(host, core, self.known, self.planned, initial, set(tracked))
         if isinstance(compiler, QueueingCompiler) and self.rings is not None:
@@ -442,7 +442,7 @@ class Job:
         return found
 
 
-def _require_initialised(initial: Initial, handle: object) -> None:
+def _require_initialised(initial: DefiniteLanes, handle: object) -> None:
     """Require that a result shown after the run is written in its valid region."""
     if isinstance(handle, Recorded) and not hasattr(handle, "origin"):
         rows, cols = getattr(handle, "valid", (handle.rows, handle.cols))

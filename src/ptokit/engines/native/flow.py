@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Any
 
-from ptokit.engines.native.firstiteration import FirstIteration
+import numpy as np
+from numpy.typing import NDArray
+
+from ptokit.engines.native.firstiteration import FirstIteration, numbers_of_iterations
 from ptokit.engines.native.mainfunction import MainFunction
 from ptokit.engines.native.plan import LEFT, TICK, Purpose
-from ptokit.ir.module import AnyOp, Block, Op
+from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.model.types import ScalarType, Type
 from ptokit.machine.arguments import Env
 from ptokit.machine.record.code import (
@@ -60,6 +63,9 @@ class CompiledFlow:
             code.by_block.add(index.text)
         index = self._counter(index, lower, upper, step)
         arguments = (index, *[one.now() for one in held])
+        if isinstance(lower, int) and isinstance(upper, int) and isinstance(step, int):
+            turns = range(lower, upper, step)
+            arguments = self._followed(turns, carried, region.block, arguments)
         with main.repeating(first), iteration(main, self.op, region.block, arguments):
             passed = region(*arguments)
         for one, value in zip(held, passed, strict=True):
@@ -73,6 +79,25 @@ class CompiledFlow:
         known = all(isinstance(n, int) for n in (lower, upper))
         initial.leave_loop(runs=known and lower < upper)  # type: ignore[operator]  # `known`: both are ints
         return tuple(one.now() for one in held)
+
+    def _followed(
+        self, turns: range, carried: Sequence[object], block: Block, arguments: tuple[Any, ...]
+    ) -> tuple[Any, ...]:  # Any: numbers and handles
+        """Return the arguments of a body, with limits where their numbers are known."""
+        if not carried and not reads(block, block.args[0]):
+            return arguments
+        found = numbers_of_iterations(self.main.facts, block, turns, carried)
+        texts: dict[str, NDArray[np.int64]] = {}
+        made: list[Any] = []  # Any: as above
+        for value, now in zip(block.args, arguments, strict=True):
+            numbers = found.get(value)
+            if numbers is not None and value is not block.args[0]:
+                now = Int(now.code, now.text, limits=(int(numbers.min()), int(numbers.max())))
+            made.append(now)
+            texts |= {} if numbers is None else {now.text: numbers}
+        if texts:
+            self.main.initial.lanes.iterates(len(turns), texts)
+        return tuple(made)
 
     def _counter(self, now: Int, lower: Num, upper: Num, step: Num) -> Int:
         """Return the counter of a loop with what its bounds say of it."""
@@ -145,6 +170,11 @@ class CompiledFlow:
         initial.meet(*ends)
         code.start(after)
         return tuple(one.now() for one in held or ())
+
+
+def reads(block: Block, value: Value) -> bool:
+    """Return whether an op of a block reads a value."""
+    return any(v is value for op in block.walk() if isinstance(op, Op) for _, v in op.values())
 
 
 class Carried:

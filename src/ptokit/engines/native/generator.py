@@ -423,7 +423,7 @@ class Compiler(MainFunction):
         function.body(self.recording)
         condition = every((condition, *self.recording.guards, *self._ends()))
         counts = None if size is True else calls.counts_of_output(self, op, env)
-        self.initial.effects(self.recording, counts)
+        self.initial.effects(self.recording, counts, lanes=function.whole)
         self.read_arrays |= calls.arrays_of(r.cells for r in self.recording.reads)
         written = [s.cells for s in self.recording.stores]
         self.written_arrays |= calls.arrays_of(written)

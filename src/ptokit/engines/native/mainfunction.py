@@ -34,7 +34,7 @@ from ptokit.machine.record.code import (
     Truth,
     text,
 )
-from ptokit.machine.record.definite import Initial
+from ptokit.machine.record.definitelanes import DefiniteLanes
 from ptokit.machine.record.expressions import Recording
 from ptokit.machine.record.handles import FrameSlot, MemoryNumber, mapped
 from ptokit.machine.record.intervals import EXTREMES, Limits
@@ -59,7 +59,7 @@ class MainFunction:
     core: Core
     facts: Facts
     planned: Planned
-    initial: Initial
+    initial: DefiniteLanes
     tracked: set[str]
     limited: bool = False  # the code counts the remaining instructions
     logged: bool = False  # the code writes an execution log

@@ -26,7 +26,6 @@ from ptokit.values.scalars import quotient, wrapped
 Num: TypeAlias = "int | Int"
 Condition: TypeAlias = "bool | Truth"
 
-
 NAMES = re.compile(r"%\w+")
 DISTINCT = ("add", "sub", "mul")  # other operations may give several blocks the same number
 FEW = 1 << 48  # it has 2^16 multiples modulo 2^64, as many as a launch may have blocks
@@ -460,8 +459,10 @@ class Int:
             return self if self.proven else self._modulo()
         if bits == 1:
             return self._make("and", self, 1, upper=1, limits=(0, 1))
-        up = self._make("shl", self, 64 - bits)
         half = 1 << (bits - 1)
+        if self.proven and -half <= self.limits[0] and self.limits[1] < half:
+            return self
+        up = self._make("shl", self, 64 - bits)
         return self._make("ashr", up, 64 - bits, limits=(-half, half - 1))
 
     def _modulo(self) -> Int:

@@ -21,6 +21,7 @@ from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.machine.memory import WRITTEN, Codes, Elements, Memory
 from ptokit.machine.record.code import Int, text
 from ptokit.machine.record.expressions import AxisWindow, Recording, UndefineStore, WindowStore
+from ptokit.machine.record.lanefacts import NOTHING, LaneState
 from ptokit.machine.record.trace import Recorded, num, nums, space_of
 
 Shadows = dict[str, Codes]
@@ -68,6 +69,7 @@ class Proven:
 
     shadows: Shadows
     windows: dict[NamedWindow, range | None]
+    lanes: LaneState = NOTHING
 
 
 class Loss(NamedTuple):
@@ -115,14 +117,15 @@ class Initial:
         `fresh` gives the type and address of a tile that an op makes, `spoils` the places that an
         op makes undefined.
         """
-        self.start, self.fresh, self.spoils, self.refused = start, fresh, spoils, {*refused}
+        self.start, self.fresh, self.spoils = start, fresh, spoils
+        self.refused: set[str] = {*refused}
         self.shadows: Shadows = {}
         self.windows: dict[NamedWindow, range | None] = {}  # with their bytes, if known
         self.unproven: set[str] = set()
         self.fallen: set[str] = set()  # memories that become undefined in loops: no proof holds
         self.entered: list[OpenLoop] = []
 
-    def _shadow(self, name: str) -> Codes | None:
+    def shadow(self, name: str) -> Codes | None:
         """Return the shadow of a memory; None: all of it is defined."""
         if name not in self.shadows:
             first = self.start(name)
@@ -147,18 +150,22 @@ class Initial:
         """Apply an instruction that executes; return whether all of its reads are proven."""
         reads = [self.read(r.cells, r.row_span, r.col_span) for r in recording.reads]
         for store in recording.stores:
-            shadow = self._shadow(self.name_of(store.cells))
+            shadow = self.shadow(self.name_of(store.cells))
             if shadow is None:
                 continue
             space = space_of(store.cells)
             host = space.memory is not None and space.memory.host  # undefined elements become 0
             if isinstance(store, UndefineStore) or not (all(reads) or host):
-                self._lose(store, shadow)
+                self.lose(store, shadow)
                 continue
             rows, cols = exactly(store.rows), exactly(store.cols)
             if rows and cols and store.definite:
-                mark(shadow, store.cells, rows, cols)
+                self.mark(store, shadow, rows, cols)
         return all(reads)
+
+    def mark(self, store: WindowStore, shadow: Codes, rows: range, cols: range) -> None:
+        """Mark the bytes of a store of defined elements."""
+        mark(shadow, store.cells, rows, cols)
 
     def _name(self, recording: Recording, counts: tuple[str, ...] | None) -> None:
         """Prove written windows by name; only those of extents `counts` if they may be empty."""
@@ -178,7 +185,7 @@ class Initial:
         other = NamedWindow.of(store.cells, store.rows, store.cols)
         return other.memory == window.memory and not window.apart(other)
 
-    def _lose(self, store: WindowStore, shadow: Codes) -> None:
+    def lose(self, store: WindowStore, shadow: Codes) -> None:
         """Mark the elements of a window as possibly undefined."""
         rows, cols = exactly(store.rows), exactly(store.cols)
         down, across = rows or around(store.rows), cols or around(store.cols)
@@ -193,9 +200,9 @@ class Initial:
         else:
             elements.undefine(down, across)
         lost = NamedWindow.of(store.cells, store.rows, store.cols)
-        self._forget_windows(lost.memory, reached(store.cells), lost)
+        self.forget_windows(lost.memory, reached(store.cells), lost)
 
-    def _forget_windows(
+    def forget_windows(
         self, name: str, bytes: range | None, lost: NamedWindow | None = None
     ) -> None:
         """Drop proofs of windows of a memory that may have some of these bytes."""
@@ -207,14 +214,15 @@ class Initial:
     def read(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> bool:
         """Return whether a window is defined, and with it every possible place of the window."""
         name = self.name_of(cells)
-        if self._shadow(name) is None:
+        if self.shadow(name) is None:
             return True
-        if name not in self.fallen and self._proven(cells, rows, cols):
+        if name not in self.fallen and self.proven(cells, rows, cols):
             return True
         self.unproven.add(name)
         return False
 
-    def _proven(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> bool:
+    def proven(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> bool:
+        """Return whether a window is defined, as far as it is known here."""
         if NamedWindow.of(cells, rows, cols) in self.windows:
             return True
         if self._everywhere(cells):
@@ -230,7 +238,7 @@ class Initial:
 
     def _everywhere(self, cells: Elements) -> bool:
         """Return whether all elements are defined at every address in the limits of a symbol."""
-        shadow, address = self._shadow(self.name_of(cells)), num(cells.address)
+        shadow, address = self.shadow(self.name_of(cells)), num(cells.address)
         if shadow is None or not (isinstance(address, Int) and address.proven and settled(cells)):
             return False
         low, high = address.limits
@@ -240,7 +248,7 @@ class Initial:
 
     def _elements(self, cells: Elements) -> Elements | None:
         """Return the same elements on the shadow, if their place is known."""
-        shadow = self._shadow(self.name_of(cells))
+        shadow = self.shadow(self.name_of(cells))
         return None if shadow is None else over(shadow, cells)
 
     @staticmethod
@@ -253,17 +261,17 @@ class Initial:
         for value in values:
             if isinstance(value, Recorded):
                 self.unproven.add(value.memory.name)
-                self._forget_windows(value.memory.name, None)
+                self.forget_windows(value.memory.name, None)
 
     def forget(self, name: str, address: object, nbytes: int) -> None:
         """Make the content of a tile undefined, whose address may be unknown."""
-        shadow = self._shadow(name)
+        shadow = self.shadow(name)
         if shadow is not None and isinstance(address, int):
             shadow[address : address + nbytes] = 0
-            self._forget_windows(name, range(address, address + nbytes))
+            self.forget_windows(name, range(address, address + nbytes))
         elif shadow is not None:
             shadow[:] = 0
-            self._forget_windows(name, None)
+            self.forget_windows(name, None)
 
     def enter_loop(self, *blocks: Block) -> None:
         """Enter a loop: keep the facts, except for tiles that each iteration makes anew."""
@@ -301,7 +309,7 @@ class Initial:
         }
         shadows: Shadows = {}
         for name, shadow in end.shadows.items():
-            mine = None if name in self.refused else self._shadow(name)
+            mine = None if name in self.refused else self.shadow(name)
             if mine is None:
                 continue
             shadows[name] = more = shadow & ~mine
