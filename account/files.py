@@ -9,7 +9,7 @@ from account.grammar import grammar
 from account.isa import isa_page
 from account.pictures import pictures
 from account.seeds import seeds_page
-from account.stubs import stub, value_stub
+from account.stubs import lane_stub, stub, value_stub
 from ptokit.api.cxx.headers import generated_headers
 from ptokit.api.kernel.choices import value_tables
 from ptokit.isa.index import TABLES, search_tables
@@ -22,6 +22,7 @@ def generated() -> dict[Path, str]:
     return {
         ROOT / "src" / "ptokit" / "api" / "intrinsics.pyi": stub(),
         ROOT / "src" / "ptokit" / "api" / "kernel" / "valuenames.pyi": value_stub(),
+        ROOT / "src" / "ptokit" / "api" / "kernel" / "lanenames.pyi": lane_stub(),
         ROOT / "docs" / "seeds.md": seeds_page(),
         ROOT / "docs" / "isa.md": isa_page(),
         **{ROOT / "docs" / name: drawn for name, drawn in pictures().items()},

@@ -11,6 +11,7 @@ from textwrap import indent
 
 from ptokit.api.eager import documentation, instructions, public_signature
 from ptokit.api.kernel.choices import rooms, sources, value_names, windowed
+from ptokit.api.kernel.laneforms import LaneForm, lane_forms, lane_names
 from ptokit.api.kernel.valueforms import listed
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand
@@ -26,7 +27,10 @@ from typing import Literal, overload
 from ptokit.api.events import Event
 from ptokit.api.hostarrays import ConvTile, Tensor, Tile
 '''
-TYPES = {Kind.TILE: "Tile", Kind.GLOBAL: "Tensor", Kind.CONV: "ConvTile"}
+TYPES = {
+    **{Kind.TILE: "Tile", Kind.GLOBAL: "Tensor", Kind.CONV: "ConvTile"},
+    **{Kind.REGISTER: "LaneRegister", Kind.PTR: "Tile"},  # a tile stands for a pointer
+}
 
 
 def stub() -> str:
@@ -78,6 +82,44 @@ def value_stub() -> str:
             lines += ["@overload"] if len(texts) > 1 else []
             lines.append(text)
     return "\n".join(lines)
+
+
+LANES = '''"""Generated from the pages of ptokit.isa by `make docs`; do not edit."""
+
+from typing import overload
+
+from ptokit.api.hostarrays import LaneRegister, Tile
+from ptokit.api.tensors import ElementType
+'''
+
+
+def lane_stub() -> str:
+    """The text of lanenames.pyi."""
+    lines = [LANES, "class LaneNames:"]
+    for several in map(lane_forms, lane_names()):
+        texts = {_lane_form(f).partition(") ->")[0]: _lane_form(f) for f in reversed(several)}
+        for text in reversed(texts.values()):
+            overloaded = "@overload\n" if len(texts) > 1 else ""
+            lines.append(indent(f"{overloaded}@staticmethod\n{text}", " " * 4))
+    return "\n".join([*lines, "lanes: LaneNames\n"])
+
+
+def _lane_form(form: LaneForm) -> str:
+    """The stub of an instruction on registers."""
+    fields = {f.name: f for f in (*form.operands, *form.page.attrs)}
+    parameters: list[str] = []
+    for parameter in form.__signature__.parameters.values():
+        field = fields.get(parameter.name)
+        default = "" if parameter.default is inspect.Parameter.empty else " = ..."
+        if field is None:
+            parameters.append("*")
+        kind = "ElementType | None" if field is None else _annotation(field)
+        parameters.append(f"{parameter.name}: {kind}{default}")
+    given = [_annotation(result) for result in form.results]
+    several = f"tuple[{', '.join(given)}]" if given else "None"
+    result = given[0] if len(given) == 1 else several
+    lines = "".join(f"    {parameter},\n" for parameter in parameters)
+    return _documented(f"\n{lines}", form.page, form.name, result)
 
 
 def _kinds(page: type[Instr]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import pydoc
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -265,3 +266,26 @@ def test_help_and_stub_show_every_form_of_an_instruction() -> None:
                 a = call.args
                 rest = [a.vararg] if a.vararg else []
                 assert [p.arg for p in (*a.args, *rest, *a.kwonlyargs)] == parameters
+
+
+def test_the_stub_has_every_instruction_on_registers() -> None:
+    """An editor completes the names of pto.lanes, and a type checker knows their operands."""
+    assert pto.__file__ is not None
+    stub = Path(pto.__file__).parent / "api" / "kernel" / "lanenames.pyi"
+    tree = ast.parse(stub.read_text(encoding="utf-8"))
+    (names,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    stubs: dict[str, list[tuple[list[str], int]]] = {}
+    for node in names.body:
+        assert isinstance(node, ast.FunctionDef)
+        a = node.args
+        parameters = [p.arg for p in (*a.args, *a.kwonlyargs)]
+        stubs.setdefault(node.name, []).append((parameters, len(a.defaults)))
+    assert [*stubs] == dir(pto.lanes)
+    for name, forms in stubs.items():
+        shown = [signature(form) for form in getattr(pto.lanes, name).forms]
+        expected = [
+            ([*s.parameters], sum(p.default is not p.empty for p in s.parameters.values()) - 1)
+            for s in shown
+        ]
+        assert all(form in expected for form in forms), name
+        assert {len(p) for p, _ in forms} == {len(p) for p, _ in expected}, name

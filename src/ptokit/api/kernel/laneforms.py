@@ -291,7 +291,7 @@ def _usable(page: type[Instr]) -> bool:
     kinds = {o.kind for o in page.operands}
     goes_on = any(o.kind is Kind.PTR for o in page.results())  # tiles have no pointers in Python
     of_lanes = page.below and page.asm.shape == "lanes" and not goes_on
-    return of_lanes and (Kind.REGISTER in kinds or not kinds)
+    return of_lanes and Kind.TILE not in kinds and (Kind.REGISTER in kinds or not kinds)
 
 
 @cache
