@@ -13,7 +13,7 @@ compiler that is found, with and without flags that let it vectorise compares an
 counts. Before anything is timed, results of both are compared.
 
     python bench/run.py [PART OF A ROW'S NAME | grid | calls | races | start | programs
-        | kernels]... [--quick] [--json FILE] [--document FILE.md]
+        | kernels | vectors]... [--quick] [--json FILE] [--document FILE.md]
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ import document
 import numpy as np
 import races
 import reading
+import vectorfunctions
 import whole
 import workloads
 from clock import COPIES, Clock, copies
@@ -158,7 +159,8 @@ def options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "rows",
         nargs="*",
-        help="rows with this in their name; also: grid, calls, races, start, programs, kernels",
+        help="rows with this in their name; also: grid, calls, races, start, programs, kernels, "
+        "vectors",
     )
     parser.add_argument("--quick", action="store_true", help="one short pass: rough figures")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE too")
@@ -176,7 +178,8 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     selected = [row for row in (*rows(), *families()) if wanted(row.name)]
     grid, calls, start = wanted("grid"), wanted("calls"), wanted("start")
     text, several, raced = wanted("programs"), wanted("kernels"), wanted("races")
-    if not (selected or grid or calls or start or text or several or raced):
+    by_lanes = [*vectorfunctions.vector_functions()] if wanted("vectors") else []
+    if not (selected or grid or calls or start or text or several or raced or by_lanes):
         sys.exit(f"no row has {' or '.join(chosen.rows)} in its name")
     about = machine()
     print(*(f"{name}: {value}" for name, value in about.items()), "", sep="\n")
@@ -188,6 +191,8 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     if several:
         for kernel in (*workloads.kernels(), *python_kernels()):
             kernel.add(clock)
+    for function in by_lanes:
+        function.add(clock)
     looked_at = races.add_races(clock) if raced else []
     clock.measure_all()
     record = recorded(RECORD)
@@ -198,6 +203,7 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     limits = [*limits_of(lines), *plain_limits(lines), *(grid_limits(clock) if grid else ())]
     ratios = races.race_ratios(clock, looked_at)
     limits += [Limit(what, ratio, races.MOST_RATIO) for what, ratio in ratios]
+    limits += [vector_limit(clock, function) for function in by_lanes]
     print(*limits, sep="\n", end="\n" if limits else "")
     for name in sorted(set(record) - {row.name for row in rows()}):
         print(f"recorded but not measured: {name}")
@@ -327,6 +333,13 @@ def plain_limits(lines: list[Line]) -> Iterator[Limit]:
         worst = min(held, key=lambda op: held[op])
         what = f"speed over that of plain C, slowest row without a reason: {worst.split()[0]}"
         yield Limit(what, held[worst], LEAST_SPEED, least=True)
+
+
+def vector_limit(clock: Clock, function: vectorfunctions.VectorFunction) -> Limit:
+    """The time of a vector function over that of the tile instructions in its place."""
+    ours, theirs = clock.best[function.name], clock.best[function.opponent]
+    what = f"{function.name}: {ours / 1e3:.1f} us over {theirs / 1e3:.1f} us by tiles"
+    return Limit(what, ours / theirs, vectorfunctions.MOST_RATIO)
 
 
 def grid_limits(clock: Clock) -> Iterator[Limit]:
