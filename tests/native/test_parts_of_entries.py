@@ -9,7 +9,7 @@ import pytest
 
 import ptokit as pto
 from native.pipekernel import BACK, FREE, POP, kernel
-from ptokit.engines.native.compile import Job
+from native.tracking import tracked_memories
 from pykernels.cases import chapter
 
 TAKE = "pto.tpop(%u, %down : !T, !pto.pipe) {split = 0}"
@@ -28,17 +28,7 @@ def pushed(rows: int) -> str:
 @pytest.fixture
 def tracked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[set[str]]:
     """The memories with a shadow, of each function that is compiled; none is cached."""
-    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path / "code"))
-    found: list[set[str]] = []
-    settled = Job.settled
-
-    def noted(job: Job) -> object:
-        made = settled(job)
-        found.append(set(made[0].tracked))
-        return made
-
-    monkeypatch.setattr(Job, "settled", noted)
-    return found
+    return tracked_memories(monkeypatch, tmp_path)
 
 
 @pytest.mark.parametrize("sizes", [(16, 3), (3, 16)])

@@ -23,11 +23,41 @@ from ptokit.machine.record.code import Int, text
 from ptokit.machine.record.expressions import AxisWindow, Recording, UndefineStore, WindowStore
 from ptokit.machine.record.lanefacts import NOTHING, LaneState
 from ptokit.machine.record.trace import Recorded, num, nums, space_of
+from ptokit.values.layouts import known
 
 Shadows = dict[str, Codes]
 Place: TypeAlias = "tuple[str, object, int]"  # a memory, an address or None, and bytes
 Line = tuple[str, str, int]  # start, count and step of an axis of a window, as text of the code
 ONE: Line = "0", "1", 1
+
+
+class RowBytes(NamedTuple):
+    """The bytes that a window reaches over in each row; `pitch` bytes lie from row to row."""
+
+    address: str
+    rows: Line
+    pitch: int
+    first: int
+    end: int
+    step: int  # of the columns
+
+    @classmethod
+    def of(cls, cells: Elements, rows: Line, cols: AxisWindow) -> RowBytes | None:
+        """Return the bytes of some rows and columns, if the columns are known and contiguous."""
+        down, across, origin = cells.map.rows.digits, cells.map.cols.digits, num(cells.origin)
+        span, size = exactly(cols), cells.dtype.size
+        if not (len(down) == len(across) == 1 and known(across[0][1], 1) and span):
+            return None
+        pitch = num(down[0][1])
+        if not (isinstance(origin, int) and isinstance(pitch, int)) or cells.dtype.packed:
+            return None
+        first, end = ((origin + n) * size for n in (span.start, span.stop))
+        return cls(text(cells.address), rows, pitch * size, first, end, cols.step)
+
+    def covers(self, other: RowBytes) -> bool:
+        """Return whether the other window has the same rows, and lies inside this one in each."""
+        inside = self.first <= other.first and other.end <= self.end
+        return inside and self.step == 1 and self[:3] == other[:3]
 
 
 class NamedWindow(NamedTuple):
@@ -37,19 +67,28 @@ class NamedWindow(NamedTuple):
     place: tuple[str, ...]  # the address and the index map
     rows: Line
     cols: Line
+    lines: RowBytes | None = None
 
     @classmethod
     def of(cls, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> NamedWindow:
         """Return the name of a window of a view."""
         axes = [[text(n) for d in a.digits for n in d] for a in (cells.map.rows, cells.map.cols)]
         lines = [(text(line.start), text(line.count), line.step) for line in (rows, cols)]
+        in_rows = RowBytes.of(cells, lines[0], cols)
         if lines[1] == ONE:
             axes.reverse()
             lines.reverse()
         if lines[0] == ONE:
             axes[0] = ["row"]
         start = map(text, (cells.address, cells.origin, cells.dtype.bits))
-        return cls(Initial.name_of(cells), (*start, *axes[0], "by", *axes[1]), *lines)
+        place = (*start, *axes[0], "by", *axes[1])
+        return cls(Initial.name_of(cells), place, lines[0], lines[1], in_rows)
+
+    def covers(self, other: NamedWindow) -> bool:
+        """Return whether the other window has the same rows, and lies inside this one in each."""
+        if self.memory != other.memory or self.lines is None or other.lines is None:
+            return False
+        return self.lines.covers(other.lines)
 
     def apart(self, other: NamedWindow) -> bool:
         """Return whether the other window of the same elements starts where this one ends."""
@@ -168,11 +207,15 @@ class Initial:
         mark(shadow, store.cells, rows, cols)
 
     def _name(self, recording: Recording, counts: tuple[str, ...] | None) -> None:
-        """Prove written windows by name; only those of extents `counts` if they may be empty."""
+        """Prove written windows by name.
+
+        `counts`: if one of them is 0, nothing is written; the window has to be empty then, too.
+        """
         for number, store in enumerate(recording.stores):
             window = NamedWindow.of(store.cells, store.rows, store.cols)
             extents = text(store.rows.count), text(store.cols.count)
-            if not store.definite or counts not in (None, extents):
+            pairs = zip(counts or extents, extents, strict=True)
+            if not store.definite or not all(c == e or _positive(c) for c, e in pairs):
                 continue
             after = recording.stores[number + 1 :]
             lost = [s for s in after if isinstance(s, UndefineStore) and self._touches(s, window)]
@@ -223,7 +266,8 @@ class Initial:
 
     def proven(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> bool:
         """Return whether a window is defined, as far as it is known here."""
-        if NamedWindow.of(cells, rows, cols) in self.windows:
+        window = NamedWindow.of(cells, rows, cols)
+        if window in self.windows or any(w.covers(window) for w in self.windows):
             return True
         if self._everywhere(cells):
             return True
@@ -355,6 +399,11 @@ class Initial:
         self.shadows = result
         one, *others = (way.windows for way in ways)
         self.windows = {w: some for w, some in one.items() if all(w in other for other in others)}
+
+
+def _positive(count: str) -> bool:
+    """Return whether an extent is a number above 0, as text of the code."""
+    return count.isdigit() and count != "0"
 
 
 def reached(cells: Elements) -> range | None:

@@ -1,6 +1,7 @@
 """TSORT32 and TMRGSORT: records of a value and an index, sorted and merged."""
 
 from ptokit.isa.lang.page import *
+from ptokit.values.layouts import known
 
 ROOM, WHOLE = (
     "dst has room for 8 bytes for each element",
@@ -86,7 +87,9 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
     def run(dst: Cells, src: Cells, idx: Cells) -> None:
         rows, cols = src.valid
         x = src[:rows, :cols]
-        given = idx[:1, :cols] if idx.valid.rows == 1 else idx[:rows, :cols]
+        each = idx.valid.rows
+        single = known(each, 1) or each != rows
+        given = idx[:1, :cols] if single else idx[:rows, :cols]
         index = given.bitcast(u32).cast(u64)
         records = codes(x).cast(u64) | index << 32
         keys = descending(x).cast(u64) << 32 | index

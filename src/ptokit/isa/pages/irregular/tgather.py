@@ -1,6 +1,7 @@
 """TGATHER in its three forms, and TGATHERB."""
 
 from ptokit.isa.lang.page import *
+from ptokit.values.scalars import is_known
 
 ROW_MAJOR = BLayout.ROW_MAJOR
 EVERY = "dst must hold all that is selected"
@@ -162,7 +163,10 @@ class TGatherMask(
             start = least(first, src.cols)
             kept = most(0, -(-(cols - first) // step))
             selected = src[:rows, start : most(start, cols) : step].bitcast(dst.dtype)
-            dst.flat()[0, : rows * kept] = selected.reshaped(1, rows * kept)
+            if is_known(kept) and kept:
+                dst.flat(kept)[:rows, :kept] = selected
+            else:
+                dst.flat()[0, : rows * kept] = selected.reshaped(1, rows * kept)
 
 
 def one_each(tile: Operand, src: Operand) -> tuple[Ruled, ...]:
