@@ -40,6 +40,13 @@ def fresh(g: Given, bits: int, count: int, step: int) -> Lanes:
 
 
 case("vlds %p[%c0] : P", EVERY, "V", lambda g: g.x)
+case("vlds %p[%c1] : P", "ui32", "i16", lambda g: octets(g).view(np.int16)[2 : 2 + 128])
+case(
+    'vlds %p[%c0] {dist = "UNPK_B8"} : P',
+    "ui8",
+    "ui16",
+    lambda g: octets(g)[:128].astype(np.uint16),
+)
 for bits, kind in ((8, "ui8"), (16, "f16"), (32, "f32")):
     n = BYTES * 8 // bits
     load(f"BRC_B{bits}", kind, lambda g, b=bits, n=n: np.repeat(elements(g, b)[:1], n))

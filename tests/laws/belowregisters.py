@@ -31,6 +31,7 @@ two("vadd", EVERY, lambda x, y: x + y)
 two("vsub", EVERY, lambda x, y: x - y)
 two("vmul", ("f32", "f16", "i16", "ui32"), lambda x, y: x * y)
 two("vdiv", REALS, lambda x, y: x / y)
+two("vdiv", ("i16", "i32"), lambda x, y: quotients(x, y))
 two("vmax", EVERY, np.maximum)
 two("vmin", EVERY, np.minimum)
 two("vand", EVERY, bits_of(np.bitwise_and))
@@ -57,6 +58,13 @@ two("vsubrelu", REALS, lambda x, y: np.maximum(x - y, np.zeros_like(x)))
 one("vrec", REALS, lambda x: np.ones_like(x) / x)
 one("vrsqrt", REALS, lambda x: np.ones_like(x) / np.sqrt(x))
 one("vmov", EVERY, lambda x: x)
+
+
+def quotients(x: Lanes, y: Lanes) -> Lanes:
+    """Return exact quotients toward zero, and 0 for divisors of 0."""
+    pairs = zip(x.tolist(), y.tolist(), strict=True)
+    found = [0 if not b else abs(a) // abs(b) * (-1 if (a < 0) != (b < 0) else 1) for a, b in pairs]
+    return np.array(found).astype(x.dtype)
 
 
 def binary_digits(x: Lanes) -> list[str]:
@@ -279,52 +287,6 @@ def spaced(bits: Lanes) -> Lanes:
     return np.stack((bits, 0 * bits), 1).ravel()
 
 
-def converted(to: str, part: str, f: Callable[[Lanes], Lanes]) -> Meaning:
-    """Return a conversion: `f` of the lanes, in every second or fourth lane, or of them."""
-    first = {"EVEN": 0, "ODD": 1}.get(part, int(part[1:]) if part[:1] == "P" else 0)
-
-    def meaning(g: Given) -> Lanes:
-        size = TYPES[to].itemsize
-        with np.errstate(all="ignore"):
-            if size >= g.x.itemsize:
-                step = size // g.x.itemsize
-                x = np.where(g.m, g.x, np.zeros_like(g.x))[first::step]
-                return np.where(g.m[first::step], f(x).astype(TYPES[to]), np.zeros(1, TYPES[to]))
-            found = np.zeros(BYTES // size, TYPES[to])
-            found[first :: g.x.itemsize // size] = np.where(
-                g.m, f(g.x).astype(TYPES[to]), np.zeros(1, TYPES[to])
-            )
-            return found
-
-    return meaning
-
-
-def limited(to: str, f: Callable[[Lanes], Lanes] = np.rint) -> Callable[[Lanes], Lanes]:
-    info = np.iinfo(TYPES[to])
-    return lambda x: np.clip(np.nan_to_num(f(x.astype(np.float64))), info.min, info.max)
-
-
-CONVERSIONS: tuple[tuple[str, str, str, str, Callable[[Lanes], Lanes]], ...] = (
-    ("f32", "f16", 'rnd = "R", part = "EVEN"', "EVEN", lambda x: x),
-    ("f32", "bf16", 'rnd = "R", part = "ODD"', "ODD", lambda x: x),
-    ("f16", "f32", 'part = "EVEN"', "EVEN", lambda x: x),
-    ("bf16", "f32", 'part = "ODD"', "ODD", lambda x: x),
-    ("f32", "i32", 'rnd = "R", sat = "SAT"', "", limited("i32")),
-    ("f32", "i32", 'rnd = "F", sat = "SAT"', "", limited("i32", np.floor)),
-    ("f32", "i16", 'rnd = "Z", sat = "SAT", part = "ODD"', "ODD", limited("i16", np.trunc)),
-    ("i32", "f32", 'rnd = "R"', "", lambda x: x),
-    ("ui32", "ui8", 'sat = "SAT", part = "P2"', "P2", limited("ui8")),
-    ("i32", "i16", 'sat = "NOSAT", part = "EVEN"', "EVEN", lambda x: x),
-    ("i16", "i32", 'part = "ODD"', "ODD", lambda x: x),
-    ("ui8", "ui32", 'part = "P3"', "P3", lambda x: x),
-)
-for source, to, attrs, part, f in CONVERSIONS:
-    case(f"vcvt %x, %m {{{attrs}}} : V, M", source, to, converted(to, part, f))
-for mode, rounding in {"R": np.rint, "F": np.floor, "C": np.ceil, "Z": np.trunc}.items():
-    trc = f'vtrc %x, %m, "{mode}" : V, M'
-    case(trc, REALS, "V", lambda g, f=rounding: g.zeroed(f(g.x)))
-
-
 def tree(x: Lanes, count: int) -> Lanes:
     """Return the sums of every `count` lanes, by neighbours."""
     while count > 1:
@@ -354,7 +316,7 @@ def groups(x: Lanes) -> Lanes:
     return x.reshape(8, -1)
 
 
-REDUCED = ("f32", "f16", "i32", "i16")
+REDUCED = ("f32", "f16", "i32", "i16", "ui8", "i8")
 case(
     "vcadd %x, %m : V, M",
     ("f32", "f16", "i32"),
@@ -395,9 +357,8 @@ def marked(f: Callable[[Lanes], Any], nothing: Callable[[Lanes], Any]) -> Meanin
     return meaning
 
 
-ALL_REDUCED = (*REDUCED, "ui8", "i8")
-case("vcbmax %x, %m : V, M", ALL_REDUCED, "V M", marked(np.max, least))
-case("vcbmin %x, %m : V, M", ALL_REDUCED, "V M", marked(np.min, greatest))
+case("vcbmax %x, %m : V, M", REDUCED, "V M", marked(np.max, least))
+case("vcbmin %x, %m : V, M", REDUCED, "V M", marked(np.min, greatest))
 
 
 def histogram(half: int, up_to: bool) -> Meaning:
@@ -413,19 +374,6 @@ for half in (0, 1):
     types = "!pto.vreg<128xui16>, V, M, index"
     for name, up_to in (("chistv2", True), ("dhistv2", False)):
         case(f"{name} %w, %x, %m, %c{half} : {types}", "ui8", "ui16", histogram(half, up_to))
-
-
-def scaled(first: int) -> Meaning:
-    def meaning(g: Given) -> Lanes:
-        found = np.zeros(128, np.float16)
-        found[first::2] = np.where(g.m, (g.x * np.float32(NUMBER)).astype(np.float16), 0)
-        return found
-
-    return meaning
-
-
-for n, turn in enumerate(("EVEN", "ODD")):
-    case(f'vmulscvt %x, %s, %m, "R", "{turn}" : V, T, M', "f32", "f16", scaled(n))
 
 mask("pand", np.bitwise_and)
 mask("por", np.bitwise_or)

@@ -29,7 +29,6 @@ REFUSED = {
     "vcadd %x, %m {group = 8, reassoc}": "f32 bf16 si32 i32 ui8",
     "vcmax %x, %m {group = 8}": "f32 si32 i32",
     "vcmin %x, %m {group = 8}": "f32 si32 i32",
-    'vcvt %odd {rounding = "H"}': "f32",
     'pset "PAT_VL8"': "f32",
     "constant_mask {value = ": "f32",
     "vselr %x, %few": "si32 i32",

@@ -738,8 +738,8 @@ class LaneNames:
         """The lanes of src in another type, rounded as `rnd` says.
 
         Narrower results stand in every second or fourth lane of dst, the others are 0; wider ones are
-        those of every second or fourth lane of src. `part` says which. Lanes of src that the mask does
-        not select become 0.
+        those of every second or fourth lane of src. `part` says which. With `sat` numbers beyond the
+        type become its limits. Lanes of src that the mask does not select become 0.
 
         rnd: str
         sat: str
@@ -776,7 +776,10 @@ class LaneNames:
         *,
         dtype: ElementType | None = ...,
     ) -> LaneRegister:
-        """dst[i] = lhs[i] / rhs[i]. Lanes that the mask does not select become 0."""
+        """dst[i] = lhs[i] / rhs[i], of integers toward zero. Lanes without the mask become 0.
+
+        The least integer divided by -1 stays; an integer divided by 0 is 0.
+        """
 
     @overload
     @staticmethod
@@ -908,7 +911,7 @@ class LaneNames:
         NORM copies 256 bytes. BRC_B8, BRC_B16 and BRC_B32 repeat one element of so many bits, BRC_BLK
         32 bytes. US repeats each element, DS takes every second one; UNPK puts zeros behind each
         element, UNPK4 three. SPLT2CHN and SPLT4CHN take every second or fourth element; E2B repeats
-        each of eight elements in a group of 32 bytes.
+        each of eight elements in a group of 32 bytes. The register has the bytes as lanes of its type.
 
         offset: in elements
         dist: str

@@ -155,4 +155,10 @@ V = {
         "the product is rounded to f32, and then as `rnd` says",
         "C of the manual",
     ),
+    "V22": Dispute(
+        "what is an integer divided by 0, lane by lane?",
+        "Manual of the level: undefined. Published code that replaces the instruction: -1.",
+        "0",
+        "as `tdiv`, which expands to it",
+    ),
 }

@@ -19,7 +19,7 @@ from ptokit.isa.lang.localmemory import Quantity
 from ptokit.isa.model.tiles import mask, register
 from ptokit.isa.model.words import CmpMode, RoundMode, SaturationMode
 from ptokit.isa.pages import broadcast, conversion, partial, selection
-from ptokit.isa.pages.lanes.moving import MODES
+from ptokit.isa.pages.lanes.laneconversions import MODES
 from ptokit.values.dtypes import DType, u8
 from ptokit.values.layouts import DN
 from ptokit.values.pads import pad_bits

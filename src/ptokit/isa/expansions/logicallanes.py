@@ -245,10 +245,7 @@ def part_of(
     v: Vectors, op: LogicalOp, x: LaneValue, mask: LaneValue, part: str | None = None
 ) -> LaneValue:
     """Return the lanes of a register in the type of the result, or every second one."""
-    mode = op.attrs.get("rounding") or "R"
-    if mode == "H":
-        raise Inexpressible
-    attrs = {"rnd": mode, "sat": op.attrs.get("saturate"), "part": part}
+    attrs = {"rnd": op.attrs.get("rounding") or "R", "sat": op.attrs.get("saturate"), "part": part}
     return v.add("vcvt", x, mask, to=register(op.results[0].dtype), **attrs)[0]
 
 

@@ -49,7 +49,7 @@ class VLds(OnRow, name="vlds"):
     NORM copies 256 bytes. BRC_B8, BRC_B16 and BRC_B32 repeat one element of so many bits, BRC_BLK
     32 bytes. US repeats each element, DS takes every second one; UNPK puts zeros behind each
     element, UNPK4 three. SPLT2CHN and SPLT4CHN take every second or fourth element; E2B repeats
-    each of eight elements in a group of 32 bytes.
+    each of eight elements in a group of 32 bytes. The register has the bytes as lanes of its type.
     """
 
     asm = Asm(brackets=("offset",), typed=("src",))
@@ -57,7 +57,7 @@ class VLds(OnRow, name="vlds"):
     src = In(Ptr)
     offset = In(Index, counts="elements", doc="in elements")
     dist = Attr(str, "NORM")
-    rules = (in_buffer(src), same_size(src, dst), one_of(dist, *LOADS))
+    rules = (in_buffer(src), one_of(dist, *LOADS))
     going_on = lanes("%y, %q = NAME %p[%c0] : P -> V, P")
 
     @staticmethod
@@ -243,7 +243,7 @@ class VLdus(AtAddress, name="vldus"):
     after = Out(Lanes)
     src = In(Ptr)
     state = In(Lanes)
-    rules = (in_buffer(src), same_size(src, dst))
+    rules = in_buffer(src)
     advance = "step"
     further = {"step": In(Index, counts="elements", doc="in elements")}
     going_on = lanes(
@@ -265,7 +265,7 @@ class UnalignedLoad(AtAddress, name="uvld"):
     dst = Out(Lanes)
     src = In(Ptr)
     offset = In(Index, counts="elements", doc="in elements")
-    rules = (in_buffer(src), same_size(src, dst))
+    rules = in_buffer(src)
     example = lanes("%y = NAME %p[%c0] : P -> V")
 
     @classmethod

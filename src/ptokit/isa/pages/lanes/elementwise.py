@@ -60,8 +60,18 @@ class VMul(
     """dst[i] = lhs[i] * rhs[i]; integers wrap. Lanes that the mask does not select become 0."""
 
 
-class VDiv(LanePairs, name="vdiv", f=lambda a, b: a / b, rules=on_pairs(*REALS), logical=ON_FLOATS):
-    """dst[i] = lhs[i] / rhs[i]. Lanes that the mask does not select become 0."""
+class VDiv(
+    LanePairs,
+    name="vdiv",
+    disputes=("V22",),
+    f=lambda a, b: a / b,
+    rules=on_pairs(i16, i32, *REALS),
+    logical=ON_FLOATS,
+):
+    """dst[i] = lhs[i] / rhs[i], of integers toward zero. Lanes without the mask become 0.
+
+    The least integer divided by -1 stays; an integer divided by 0 is 0.
+    """
 
 
 def greater(a: Array, b: Array) -> Array:
@@ -350,7 +360,7 @@ class VMula(Below, name="vmula", logical=ON_NUMBERS):
     rhs = In(Lanes)
     mask = In(Lanes)
     example = lanes("%y = NAME %x, %x, %x, %m : V, V, V, M -> V")
-    rules = (one_type(dst, acc, lhs, rhs), of(dst, *MULTIPLIED), granular(mask, dst))
+    rules = (one_type(dst, acc, lhs, rhs), of(dst, *UP_TO_32), granular(mask, dst))
 
     @staticmethod
     def run(dst: Cells, acc: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
@@ -413,13 +423,13 @@ class VExpDif(Below, name="vexpdif", disputes=("V8",)):
         of(src, *REALS),
         of(dst, f32),
         granular(mask, src),
-        named("attribute", part.isin("EVEN", "ODD"), help="EVEN or ODD lanes"),
+        named("attribute", part.isin(*or_longer("PART_", *HALVED)), help="EVEN or ODD lanes"),
     )
 
     @staticmethod
     def run(dst: Cells, src: Cells, maximum: Cells, mask: Cells, part: str) -> None:
         step = src.cols // dst.cols
-        which = slice(step - 1 if part == "ODD" else 0, src.cols, step)
+        which = slice(step - 1 if part.endswith("ODD") else 0, src.cols, step)
         x, y = (c[:1, which].cast(f32) for c in (src, maximum))
         chosen = active(mask)[:, which]
         dst[:1, : dst.cols] = chosen.where(exp(x - y), 0.0)

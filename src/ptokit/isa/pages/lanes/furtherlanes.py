@@ -15,7 +15,6 @@ from ptokit.isa.pages.lanes.elementwise import (
 )
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.lanes.masks import HALVES, WHICH
-from ptokit.isa.pages.lanes.moving import ANY_MODE, MODES
 
 OF_INTEGERS = lanes("%y = NAME %x, %m : V, M -> V", dtype=i32)
 AND_NUMBER = lanes("%y = NAME %x, %s, %m : V, T, M -> V", dtype=i32)
@@ -143,32 +142,3 @@ class VDintlvV2(OneHalf, name="vdintlvv2"):
     def run(dst: Cells, lhs: Cells, rhs: Cells, part: str) -> None:
         half, cols, first = lhs.cols // 2, lhs.cols, int(part == "HIGHER")
         dst[:1, :half], dst[:1, half:cols] = lhs[:1, first:cols:2], rhs[:1, first:cols:2]
-
-
-class VMulsCvt(Below, name="vmulscvt", disputes=("V21",)):
-    """The lanes of src times a number, in half the width: in the even or the odd lanes of dst.
-
-    The product is rounded to f32, and then as `rnd` says. All other lanes of dst are 0.
-    """
-
-    turns = ("EVEN", "ODD")
-    dst = Out(Lanes)
-    src = In(Lanes)
-    scalar = In(Scalar, element=True)
-    mask = In(Lanes)
-    rnd = Attr(str, quoted=True)
-    part = Attr(str, quoted=True)
-    example = lanes('%y = NAME %x, %s, %m, "A", "EVEN" : V, T, M -> !pto.vreg<128xf16>')
-    rules = (
-        of(dst, f16),
-        of(src, f32),
-        granular(mask, src),
-        named("attribute", rnd.isin(*MODES), help=ANY_MODE),
-        named("attribute", part.isin(*turns), help="use EVEN or ODD"),
-    )
-
-    @classmethod
-    def run(cls, dst: Cells, src: Cells, scalar: Array, mask: Cells, rnd: str, part: str) -> None:
-        value = (whole(src) * in_type(scalar, f32)).cast(dst.dtype, MODES[rnd])
-        found = active(mask).where(value, dst.constant(0))
-        in_turns(dst, *((found, 0) if part == "EVEN" else (0, found)))

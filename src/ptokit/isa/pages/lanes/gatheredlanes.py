@@ -38,7 +38,7 @@ class VLdsB(EightBlocks, name="vsldb"):
     block = In(Scalar, scalar="i16")
     repeat = In(Scalar, scalar="i16")
     mask = In(Lanes)
-    rules = (in_buffer(src), same_size(src, dst))
+    rules = in_buffer(src)
     going_on = lanes(
         "%k = arith.constant 1 : i16", "%y, %q = NAME %p, %k, %k, %m : P, i16, i16, M -> V, P"
     )
@@ -87,7 +87,7 @@ class VStsB(EightBlocks, name="vsstb"):
     block = In(Scalar, scalar="i16")
     repeat = In(Scalar, scalar="i16")
     mask = In(Lanes)
-    rules = (in_buffer(dst), same_size(dst, src))
+    rules = in_buffer(dst)
     going_on = lanes(
         "%k = arith.constant 1 : i16", "%q = NAME %x, %p, %k, %k, %m : V, P, i16, i16, M -> P"
     )

@@ -20,6 +20,7 @@ from ptokit.values.layouts import Shape
 BELOW, INHERITED = Asm(shape="lanes", cpp_on=NOWHERE), Asm()
 BYTES = 256  # of a register
 LINE = 32  # bytes of a line of the vector buffer, and of a group of lanes
+HALVED = ("EVEN", "ODD")  # which lanes of a pair
 UNSIGNED = {8: u8, 16: u16, 32: u32, 64: u64}
 WORD = re.compile(r"(?<![A-Za-z0-9_])[VMPT](?![A-Za-z0-9_])|(?<=plt_b)B")
 
@@ -268,6 +269,11 @@ def granular(mask: Operand, register: Operand) -> Ruled:
 def of(register: Operand, *types: DType) -> Ruled:
     """Require one of the element types."""
     return named("element-type", register.dtype.isin(*types))
+
+
+def or_longer(prefix: str, *words: str) -> tuple[str, ...]:
+    """Return words, each also with the prefix that older text has."""
+    return (*words, *(f"{prefix}{word}" for word in words))
 
 
 def line(dtype: DType, cols: int) -> TileType:

@@ -2,10 +2,10 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.lanes.elementwise import UP_TO_32
+from ptokit.isa.pages.lanes.laneconversions import rounded
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.lanes.logicalaccesses import logical
 from ptokit.isa.pages.lanes.masks import interleaved, separated
-from ptokit.isa.pages.lanes.moving import MODES
 from ptokit.isa.pages.lanes.reducing import added, chosen, greatest_of, least_of, nothing
 from ptokit.values.functions import exp
 
@@ -151,13 +151,6 @@ class GroupMinimum(GroupExtreme, name="vmi.vcmin"):
         dst[:1, : dst.cols] = x.fold("min", 1).T
 
 
-def next_to_zero(x: Array) -> Array:
-    """Return the floats before those of an array, on the way to zero."""
-    bits = x.bitcast(UNSIGNED[x.dtype.bits])
-    least = (x.equals(0) | x.isnan()).where(bits, bits - 1)
-    return least.bitcast(x.dtype)
-
-
 class VectorConversion(Below, abstract=True, disputes=("V15",)):
     """dst[i] = src[i] in another type, rounded as `rounding` says.
 
@@ -184,10 +177,7 @@ class VectorConversion(Below, abstract=True, disputes=("V15",)):
 
     @staticmethod
     def run(dst: Cells, src: Cells, rounding: str | None, saturate: str | None) -> None:
-        x, mode = whole(src), rounding or "R"
-        if mode == "H":
-            x, mode = next_to_zero(x), "A"
-        dst[:1, : dst.cols] = x.cast(dst.dtype, MODES[mode], saturate == "SAT")
+        dst[:1, : dst.cols] = rounded(whole(src), dst.dtype, rounding or "R", saturate == "SAT")
 
 
 class LogicalConversion(VectorConversion, name="vmi.vcvt"):

@@ -1,7 +1,7 @@
 """Values in other lanes, of other types, compared and selected."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.lanes.elementwise import BITWISE, NUMBER, REALS, UP_TO_32, WHOLE
+from ptokit.isa.pages.lanes.elementwise import NUMBER, UP_TO_32, WHOLE
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.lanes.masks import HALVES, WHICH, interleaved, separated
 
@@ -329,95 +329,3 @@ class VZUnpack(Widening, name="vzunpack"):
     def run(dst: Cells, src: Cells, part: int) -> None:
         x = src[:1, part * dst.cols : part * dst.cols + dst.cols]
         dst[:1, : dst.cols] = x.bitcast(UNSIGNED[src.dtype.bits]).cast(dst.dtype)
-
-
-MODES = {
-    "R": Rounding.RINT,
-    "A": Rounding.ROUND,
-    "F": Rounding.FLOOR,
-    "C": Rounding.CEIL,
-    "Z": Rounding.TRUNC,
-    "O": Rounding.ODD,
-}
-CONVERTED = (*BITWISE, f4e2m1x2, f4e1m2x2)
-PARTS = {"EVEN": 0, "ODD": 1, "P0": 0, "P1": 1, "P2": 2, "P3": 3}
-ANY_MODE = "R half to even, A half away from zero, F down, C up, Z to zero, O to odd"
-
-
-class VCvt(Below, name="vcvt"):
-    """The lanes of src in another type, rounded as `rnd` says.
-
-    Narrower results stand in every second or fourth lane of dst, the others are 0; wider ones are
-    those of every second or fourth lane of src. `part` says which. Lanes of src that the mask does
-    not select become 0.
-    """
-
-    dst = Out(Lanes)
-    src = In(Lanes)
-    mask = In(Lanes)
-    rnd = Attr(str, None)
-    sat = Attr(str, None)
-    part = Attr(str, None)
-    example = lanes('%y = NAME %x, %m {rnd = "R", part = "EVEN"} : V, M -> !pto.vreg<128xf16>')
-    rules = (
-        of(src, *CONVERTED),
-        of(dst, *CONVERTED),
-        granular(mask, src),
-        when(rnd.given, named("attribute", rnd.isin(*MODES), help=ANY_MODE)),
-        when(sat.given, named("attribute", sat.isin("SAT", "NOSAT"), help="use SAT or NOSAT")),
-        when(part.given, named("attribute", part.isin(*PARTS), help=f"use {', '.join(PARTS)}")),
-    )
-
-    @staticmethod
-    def run(
-        dst: Cells, src: Cells, mask: Cells, rnd: str | None, sat: str | None, part: str | None
-    ) -> None:
-        mode = Rounding.NONE if rnd is None else MODES[rnd]
-        first, zero = PARTS.get(part or "", 0), dst.constant(0)
-        if 4 in (src.dtype.bits, dst.dtype.bits):
-            converted_pairs(dst, src, mask, mode, first)
-            return
-        chosen = active(mask, src.cols)
-        if src.cols < dst.cols:
-            value = whole(src).cast(dst.dtype, mode, sat == "SAT")
-            turns: list[Term] = [0] * (dst.cols // src.cols)
-            turns[first] = chosen.where(value, zero)
-            in_turns(dst, *turns)
-            return
-        which = slice(first, src.cols, src.cols // dst.cols)
-        value = src[:1, which].cast(dst.dtype, mode, sat == "SAT")
-        dst[:1, : dst.cols] = chosen[:, which].where(value, zero)
-
-
-def converted_pairs(dst: Cells, src: Cells, mask: Cells, mode: Rounding, part: int) -> None:
-    """Convert packed pairs to bf16 or back: those of every fourth byte, `part` says which."""
-    _, lane = dst.iota(1, dst.cols)
-    if dst.dtype.bits == 4:
-        at = lane // 8 * 2 + lane % 2
-        value = src.take(at).cast(dst.dtype, mode, True)
-        chosen = (mask.take(at) > 0) & (lane // 2 % 4).equals(part)
-    else:
-        byte = lane // 2 * 4 + part
-        value = src.take(byte * 2 + lane % 2).cast(dst.dtype)
-        chosen = mask.take(byte) > 0
-    dst[:1, : dst.cols] = chosen.where(value, dst.constant(0))
-
-
-class VTrc(Below, name="vtrc"):
-    """dst[i] = src[i] rounded to a whole number. Lanes that the mask does not select become 0."""
-
-    dst = Out(Lanes)
-    src = In(Lanes)
-    mask = In(Lanes)
-    rnd = Attr(str, quoted=True)
-    example = lanes('%y = NAME %x, %m, "R" : V, M -> V')
-    rules = (
-        one_type(dst, src),
-        of(dst, bf16, *REALS),
-        granular(mask, dst),
-        named("attribute", rnd.isin(*MODES), help=ANY_MODE),
-    )
-
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells, rnd: str) -> None:
-        masked(dst, whole(src).rint(MODES[rnd]), mask)

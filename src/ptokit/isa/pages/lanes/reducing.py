@@ -5,6 +5,7 @@ from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.values.orders import tree
 
 GROUPS = 8
+REDUCED = (i8, u8, i16, u16, i32, u32, f16, f32)
 
 
 class Reduction(Below, abstract=True):
@@ -14,7 +15,7 @@ class Reduction(Below, abstract=True):
     src = In(Lanes)
     mask = In(Lanes)
     example = lanes("%y = NAME %x, %m : V, M -> V")
-    rules = (one_type(dst, src), of(dst, i16, u16, i32, u32, f16, f32), granular(mask, src))
+    rules = (one_type(dst, src), of(dst, *REDUCED), granular(mask, src))
 
 
 def chosen(src: Cells, mask: Cells, other: Array) -> Array:
@@ -168,7 +169,7 @@ class MarkedExtreme(Below, abstract=True):
     example = lanes("%y, %k = NAME %x, %m : V, M -> V, M")
     rules = (
         one_type(value, src),
-        of(value, i8, u8, i16, u16, i32, u32, f16, f32),
+        of(value, *REDUCED),
         granular(mask, src),
         granular(found, src),
     )
