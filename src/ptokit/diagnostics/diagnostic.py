@@ -155,10 +155,13 @@ class PtoError(Exception, Rich):
     def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic]) -> None:
         many = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
         self.diagnostics: tuple[Diagnostic, ...] = many
-        super().__init__("\n\n".join(d.render() for d in many))
+        super().__init__(many)
+
+    def __str__(self) -> str:
+        return self.render()  # only where it is asked for: searches catch thousands of errors
 
     def __reduce__(self) -> tuple[type[Self], tuple[tuple[Diagnostic, ...]]]:
-        return type(self), (self.diagnostics,)  # by default, the text that `args` holds
+        return type(self), (self.diagnostics,)
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that IPython shows for an uncaught error: only the message."""
