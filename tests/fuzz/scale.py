@@ -6,11 +6,17 @@ PTOKIT_FUZZ is a factor: `make test-all` and `make fuzz` set 10, FACTOR=100 runs
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import TypeVar
+
+from ptokit.isa.lang.instr import Instr
 
 S = TypeVar("S")
 T = TypeVar("T")
+ROOT = Path(__file__).parents[2]
 FACTOR = int(os.environ.get("PTOKIT_FUZZ", "1"))
 
 
@@ -29,3 +35,30 @@ def in_turn(rows: Iterable[S], columns: Sequence[T]) -> list[tuple[S, T]]:
     count = len(columns)
     pairs = [(row, columns[(n + k) % count]) for n, row in enumerate(rows) for k in range(count)]
     return sampled(pairs, count)
+
+
+@cache
+def edited() -> frozenset[str]:
+    """Files of pages that differ from those of five commits ago; PTOKIT_CHANGED names others."""
+    if "PTOKIT_CHANGED" in os.environ:
+        return frozenset(os.environ["PTOKIT_CHANGED"].split())
+    for since in ("HEAD~5", "HEAD"):
+        asked = ["git", "diff", "--name-only", since, "--", "src/ptokit/isa/pages"]
+        done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return frozenset(done.stdout.split())
+    return frozenset()
+
+
+def tried(all_pages: Iterable[type[Instr]], first: int, step: int = 3) -> list[type[Instr]]:
+    """Every `step`-th page from the `first` on, and each whose file was changed lately.
+
+    Laws that begin at different pages try each page at least once between them.
+    """
+    step = max(1, step // FACTOR)
+    rows = enumerate(all_pages)
+    return [p for n, p in rows if n % step == first % step or _file(p) in edited()]
+
+
+def _file(page: type[Instr]) -> str:
+    return f"src/{page.__module__.replace('.', '/')}.py"

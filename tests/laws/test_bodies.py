@@ -21,7 +21,7 @@ from rows import rows, witness_of
 from space import Space, State
 from witness import HARDEST, refusals, search
 
-from fuzz.scale import sampled, scaled
+from fuzz.scale import sampled, scaled, tried
 from ptokit.analysis.effects import ByteRanges, effects
 from ptokit.analysis.known import Facts
 from ptokit.api.eager import execute
@@ -35,7 +35,7 @@ from ptokit.machine.tile import Matrix, Tile
 
 SAMPLE = 4
 DATA = [p for p in pages() if p.outs() and p.on_tiles]
-CASES = [(page, target) for page in sampled(DATA, 3) for target in HARDEST]
+CASES = [(page, target) for page in tried(DATA, 2, 6) for target in HARDEST]
 
 
 def title(page: type[Instr]) -> str:

@@ -176,15 +176,20 @@ def notices(kind: str, fault: Fault) -> str | None:
         first = [] if kind == "analyses" else [["-k", fault.within, "tests/oracles", "tests/laws"]]
         whole = [f"tests/{folder}" for folder in NOTICED[kind]]
         for tests in [*first, whole]:
-            if seen := failing(tree, tests):
+            if seen := failing(tree, tests, fault.path):
                 return seen
     return None
 
 
-def failing(tree: Path, tests: list[str]) -> str | None:
+def failing(tree: Path, tests: list[str], path: str) -> str | None:
     """The first failure of some tests of a copy of the tree."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider", *tests]
-    env = {**os.environ, "PYTHONPATH": f"{tree / 'src'}", "XDG_CACHE_HOME": f"{tree / 'cache'}"}
+    env = {
+        **os.environ,
+        "PTOKIT_CHANGED": path,
+        "PYTHONPATH": f"{tree / 'src'}",
+        "XDG_CACHE_HOME": f"{tree / 'cache'}",
+    }
     try:
         done = subprocess.run(
             command, cwd=tree, env=env, capture_output=True, text=True, timeout=LIMIT, check=False

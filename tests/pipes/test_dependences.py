@@ -78,14 +78,14 @@ def broken(cases: Iterator[tuple[str, Profile | None]], least: int) -> list[str]
 
 
 def test_programs() -> None:
-    cases = sampled([(p, t, n) for p in PROGRAMS for t in CHIPS for n in BLOCKS], 29)
+    cases = sampled([(p, t, n) for p in PROGRAMS for t in CHIPS for n in BLOCKS], 59)
     assert not broken(
         ((f"{p.name} {t} {n}", of_program(pto.load(p), t, n)) for p, t, n in cases), len(cases) // 3
     )
 
 
 def test_examples_of_pages() -> None:
-    cases = sampled([(p, t) for p in pages() for t in CHIPS if t in p.homes()], 11)
+    cases = sampled([(p, t) for p in pages() for t in CHIPS if t in p.homes()], 31)
     assert not broken(
         ((f"{p.__name__} {t}", of_program(pto.loads(example_program(p)), t, 2)) for p, t in cases),
         len(cases) // 3,

@@ -123,12 +123,12 @@ def ended(how: str, text: str = KERNEL) -> str:
     return text.replace(GIVEN, args).replace(cast, computed)
 
 
-@pytest.mark.parametrize("how", sampled(ENDS, 2))
+@pytest.mark.parametrize("how", sampled(ENDS, 4))
 def test_pairs_of_flags_are_in_order_where_the_end_is_computed(how: str) -> None:
     assert found(ended(how)) == set()
 
 
-@pytest.mark.parametrize("how", sampled(ENDS, 2))
+@pytest.mark.parametrize("how", sampled([*ENDS][1:], 4))
 def test_a_missing_wait_is_found_where_the_end_is_computed(how: str) -> None:
     assert "hazard" in found(ended(how, KERNEL.replace(WAIT_IN, "")))
 

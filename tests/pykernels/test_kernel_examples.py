@@ -30,7 +30,7 @@ def runs(case: Case) -> list[tuple[str, int]]:
     return [(targets[place % len(targets)], sizes[-1 if place % 3 else 0])]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", sampled(CASES, 2), ids=str)
 def test_it_computes_what_numpy_does(case: Case) -> None:
     for target, size in runs(case):
         args = case.make(np.random.default_rng(size), size)
@@ -39,7 +39,7 @@ def test_it_computes_what_numpy_does(case: Case) -> None:
             np.testing.assert_allclose(out.astype(np.float64), want, case.tolerance, case.tolerance)
 
 
-@pytest.mark.parametrize("case", sampled(CASES, 3), ids=str)
+@pytest.mark.parametrize("case", sampled(CASES[1:], 4), ids=str)
 def test_debug_and_both_engines_agree(case: Case) -> None:
     every = (
         case.targets if scaled(1) > 1 else case.targets[len(case.name) % len(case.targets) :][:1]
@@ -52,7 +52,7 @@ def test_debug_and_both_engines_agree(case: Case) -> None:
         assert done.warnings or not done.interpreted, "chips compute something else, or it is slow"
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", sampled(CASES[::-1], 2), ids=str)
 def test_the_program_is_legal_and_reads_back(case: Case) -> None:
     args = case.make(np.random.default_rng(5), case.every_size()[1])
     program = case.kernel.program(*args, **case.how)

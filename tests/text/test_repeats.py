@@ -8,6 +8,7 @@ import pytest
 
 import ptokit as pto
 from account.files import ROOT
+from fuzz.scale import sampled
 from ptokit.ir.module import Func, Op
 from ptokit.text.read import operation
 
@@ -73,7 +74,7 @@ def read_anew(text: str, monkeypatch: pytest.MonkeyPatch) -> list[object]:
 PROGRAMS = sorted((ROOT / "examples").rglob("*.pto"))
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(PROGRAMS, 3), ids=lambda path: path.stem)
 def test_examples_are_read_the_same(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = path.read_text(encoding="utf-8")
     assert told(pto.loads(text)) == read_anew(text, monkeypatch)
