@@ -130,7 +130,7 @@ def _number(operand: Operand, value: Any, name: str) -> int | float:  # Any: as 
         raise TypeError(f"{name}: {operand.name} must be {what}, got {shown(value)}") from None
 
 
-def shown(value: Any) -> str:  # Any: what a user passed
+def shown(value: object) -> str:  # what a user passed
     """Return a short text for a wrong argument."""
     text = repr(value)
     short = len(text) < 40 and "\n" not in text

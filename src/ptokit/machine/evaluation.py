@@ -44,7 +44,7 @@ class NumpyArray(Array):
         return self.codes if self.dtype is BOOL else decode(self.codes, self.dtype)
 
     @np.errstate(all="ignore")
-    def apply(self, word: str, /, *others: Term, **parameters: Any) -> Array:  # Any: see How
+    def apply(self, word: str, /, *others: Term, **parameters: object) -> Array:
         for x in (self, *others):
             if isinstance(x, NumpyArray) and x.partly:
                 return x.passed(word, (self, *others), parameters)

@@ -126,7 +126,7 @@ def values_of(codes: AnyArray, dtype: DType) -> AnyArray:
     return decode(codes, dtype) if same is None else codes.view(same)
 
 
-def in_memory(key: Any) -> Any:  # Any: whatever NumPy takes as an index
+def in_memory(key: object) -> Any:  # Any: whatever NumPy takes as an index
     """Return the index unchanged; IndexError if a number in it is beyond any array."""
     for part in np.index_exp[key]:
         if isinstance(part, Integral) and not -(1 << 62) < int(part) < 1 << 62:

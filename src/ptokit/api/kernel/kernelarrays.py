@@ -166,7 +166,7 @@ class KernelArray(RecordedView):
     __rtruediv__ = __floordiv__ = __pow__ = __matmul__ = __rmatmul__ = refuse
     __hash__ = object.__hash__
 
-    def __getitem__(self, key: Any) -> Any:  # Any: indices and slices; a part, or a number
+    def __getitem__(self, key: object) -> Any:  # Any: indices and slices; a part, or a number
         keys: tuple[Any, ...] = key if isinstance(key, tuple) else (key,)  # type: ignore[assignment]  # a user's index
         if len(keys) > len(self.axes):
             raise IndexError(f"{self!r} has {len(self.axes)} axes, not {len(keys)}")

@@ -160,8 +160,8 @@ def _require_values(part: KernelArray, tile: object) -> None:
 
 
 def full(
-    dtype: tensors.ElementType, rows: int, cols: int, value: float, *, valid: Any = None
-) -> Tile:  # Any: two numbers
+    dtype: tensors.ElementType, rows: int, cols: int, value: float, *, valid: object = None
+) -> Tile:  # two numbers
     """Return a vector tile whose elements all are `value`."""
     kind = usual_type(VEC, tensors.dtype_of(dtype), rows, cols)
     form, tile = value_form("full"), new_tile(kind, valid or (rows, cols))

@@ -135,8 +135,8 @@ class LaneForm:
     # types of results
 
     def _kinds(
-        self, given: Mapping[str, Any], attrs: Mapping[str, object], dtype: ElementType | None
-    ) -> list[RegisterType]:  # Any: handles and numbers
+        self, given: Mapping[str, object], attrs: Mapping[str, object], dtype: ElementType | None
+    ) -> list[RegisterType]:
         """Return the types of the registers that the instruction gives."""
         outs = [o for o in self.results if o.kind is Kind.REGISTER]
         if not outs:
@@ -175,7 +175,7 @@ class LaneForm:
     def _recorded(
         self,
         record: Recorder,
-        given: Mapping[str, Any],
+        given: Mapping[str, object],
         attrs: Mapping[str, object],
         kinds: Sequence[RegisterType],
     ) -> list[Any]:  # Any: registers and numbers

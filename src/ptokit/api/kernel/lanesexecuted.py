@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import cast
 
 from ptokit.analysis.violation import violation
 from ptokit.api import eager
@@ -29,44 +29,44 @@ def new_register(kind: RegisterType) -> LaneRegister:
 
 
 class Executing:
-    """An executor: it performs at once what the hook `lowered` of a page asks for.
+    """An executor: it performs at once what the hook `lowered` of a page asks for."""
 
-    Any: numbers, handles and addresses, as the hook passes them on.
-    """
-
-    def argument(self, operand: Operand, given: Any) -> Any:
+    def argument(self, operand: Operand, given: object) -> Quantity:
         """Return an argument of the user as the hook takes it."""
         if operand.kind is Kind.PTR:
-            return LocalPointer(Inside(given, 0), given.type.dtype)
+            return LocalPointer(Inside(given, 0), cast(Tile, given).type.dtype)
         return given
 
-    def sum(self, one: Any, other: Any) -> Any:
-        return Inside(one.tile, one.offset + other) if isinstance(one, Inside) else one + other
+    def sum(self, one: Quantity, other: Quantity) -> Quantity:
+        if isinstance(one, Inside):
+            return Inside(one.tile, self.sum(one.offset, other))
+        return _number(one) + _number(other)
 
-    def times(self, one: Any, other: Any) -> Any:
-        return one * other
+    def times(self, one: Quantity, other: Quantity) -> Quantity:
+        return _number(one) * _number(other)
 
-    def less(self, one: Any, other: Any) -> Any:
-        return one - other
+    def less(self, one: Quantity, other: Quantity) -> Quantity:
+        return _number(one) - _number(other)
 
-    def over(self, one: Any, number: int) -> Any:
+    def over(self, one: Quantity, number: int) -> Quantity:
         if isinstance(one, Inside):
             what = "indices into a tile without an address"
             raise TypeError(f"{what}: load its lanes with a distribution")
-        return one // number
+        return _number(one) // number
 
-    def rest(self, one: Any, number: int) -> Any:
-        return max(one - number, 0)
+    def rest(self, one: Quantity, number: int) -> Quantity:
+        return max(_number(one) - number, 0)
 
     def known(self, term: Quantity) -> int | None:
         return term if isinstance(term, int) else None
 
-    def address(self, tile: Any) -> Quantity:
+    def address(self, tile: object) -> Quantity:
         return Inside(tile, 0)
 
-    def window(self, kind: TileType, address: Any, cols: Quantity = None) -> Tile:
+    def window(self, kind: TileType, address: Quantity, cols: Quantity = None) -> Tile:
         """Return the bytes of a tile from an offset on; PtoError if they lie outside it."""
-        page, handle, core = _inside(), address.tile.handle, current_core()
+        assert isinstance(address, Inside)
+        page, handle, core = _inside(), cast(Tile, address.tile).handle, current_core()
         tile, offset = (o.name for o in page.ins())
         given = {page.results()[0].name: kind, tile: handle, offset: address.offset}
         env = environment(page, given, {}, core.target)
@@ -77,15 +77,15 @@ class Executing:
         ]
         if problems:
             raise PtoError(problems)
-        return Tile(handle.row_at(kind, address.offset))
+        return Tile(handle.row_at(kind, _number(address.offset)))
 
     def op(
         self,
-        page: Any,
-        operands: Mapping[str, Any],
+        page: type[Instr],
+        operands: Mapping[str, Quantity],
         attrs: Mapping[str, object] | None = None,
         results: Sequence[Type] = (),
-    ) -> list[Any]:
+    ) -> list[Quantity]:
         outs = [o.name for o in page.outs() if o.fresh and o.kind is Kind.REGISTER]
         kinds = [kind for kind in results if isinstance(kind, RegisterType)]
         made = {n: new_register(kind) for n, kind in zip(outs, kinds, strict=True)}
@@ -93,16 +93,23 @@ class Executing:
         eager.execute(page, {**made, **operands, **chosen})
         return [*made.values()]
 
-    def repeat(self, count: Any, body: Callable[[Any], None]) -> None:
-        for number in range(count):
+    def repeat(self, count: Quantity, body: Callable[[Quantity], None]) -> None:
+        for number in range(_number(count)):
             body(number)
 
     def fold(
-        self, count: Any, starts: Sequence[Any], body: Callable[[Any, Sequence[Any]], Sequence[Any]]
-    ) -> Sequence[Any]:
-        for number in range(count):
+        self,
+        count: Quantity,
+        starts: Sequence[Quantity],
+        body: Callable[[Quantity, Sequence[Quantity]], Sequence[Quantity]],
+    ) -> Sequence[Quantity]:
+        for number in range(_number(count)):
             starts = body(number, starts)
         return starts
+
+
+def _number(term: Quantity) -> int:
+    return cast(int, term)
 
 
 @cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import reduce
-from typing import Any, cast
+from typing import cast
 
 from ptokit.machine.evaluation import scalar
 from ptokit.machine.memory import Elements
@@ -123,7 +123,7 @@ class Definedness:
         first, second = (_truth() if one is None else one for one in (first, second))
         return _all((of_condition, cast(Traced, condition.where(first, second))))
 
-    def _whole(self, node: Whole, operation: str, **how: Any) -> Traced | None:  # Any: see How
+    def _whole(self, node: Whole, operation: str, **how: object) -> Traced | None:
         """Return where the result of an operation on a matrix is defined, as bytes meanwhile."""
         inner = self(node.first)
         if inner is None:

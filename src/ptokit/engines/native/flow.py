@@ -180,7 +180,7 @@ def reads(block: Block, value: Value) -> bool:
 class Carried:
     """A value whose numbers change at run time: each number has a variable."""
 
-    def __init__(self, main: MainFunction, value: Any, kind: Type) -> None:  # Any: of either
+    def __init__(self, main: MainFunction, value: object, kind: Type) -> None:  # of either
         self.main, self.kind = main, kind
         value = self.first = self._coded(value)
         self.numbers = numbers(value)

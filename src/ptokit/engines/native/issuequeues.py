@@ -365,7 +365,7 @@ class QueueingCompiler(Compiler):
         if queue is Pipe.S:  # the scalar unit issues nothing more
             self.require_empty(queue)
 
-    def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, **how: Any) -> None:
+    def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, **how: object) -> None:
         if self.offered and not self.inner:  # the counters are not current yet
             self.leave_unless(Truth(self.code, "false"))
         else:
@@ -483,7 +483,7 @@ class QueueingCompiler(Compiler):
             self.inner = False
 
 
-def _rebuilt(value: Any, number: Callable[[Num], Num]) -> Any:  # Any: a handle or a number
+def _rebuilt(value: object, number: Callable[[Num], Num]) -> Any:  # Any: a handle or a number
     """Return a value with its numbers mapped."""
     known = isinstance(value, Recorded | Pointer | Int | Coded)
     return mapped(value, number) if known else value

@@ -265,7 +265,7 @@ class _PlanReader:
         for where, fields in objects:
             self.objects.append(self._made(where, fields))
 
-    def decoded(self, given: Any) -> Any:
+    def decoded(self, given: object) -> Any:
         if isinstance(given, list):
             return tuple(map(self.decoded, cast("list[Any]", given)))
         if not isinstance(given, dict):

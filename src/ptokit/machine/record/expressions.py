@@ -297,6 +297,6 @@ class Recording:
     ends: list[tuple[Any, DType, Num]] = field(default_factory=list[Any])  # Any: a Space
     after: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])  # at the end
 
-    def reached(self, space: Any, dtype: DType, end: Num) -> None:  # Any: a Space
+    def reached(self, space: object, dtype: DType, end: Num) -> None:  # a Space
         """Note that a window touches elements of a memory up to `end`."""
         self.ends.append((space, dtype, end))

@@ -141,7 +141,7 @@ def numbers(value: object) -> list[tuple[Num, bool]]:
     return found
 
 
-def _type(kind: Any, number: Mapping_) -> Any:  # Any: a type
+def _type(kind: object, number: Mapping_) -> Any:  # Any: a type
     if isinstance(kind, TileType):
         rows, cols = kind.valid.rows, kind.valid.cols
         if isinstance(rows, int) and isinstance(cols, int):

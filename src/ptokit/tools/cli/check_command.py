@@ -22,6 +22,7 @@ from ptokit.tools.cli.options import (
     cpp_options,
     is_cpp,
     require_pipes,
+    taken,
     target_option,
     with_readings,
 )
@@ -97,7 +98,7 @@ def checks_of(
     judge: str | None,
     races: bool,
     memory: str | None,
-    **cpp: Any,  # Any: click's parameters
+    **cpp: object,
 ) -> list[KernelVerdicts]:
     """Return the verdicts on each kernel, as the parameters of `check` ask for them."""
     names = _with_readings(_targets(target), (*readings, PEDANTIC) if pedantic else readings)
@@ -105,7 +106,7 @@ def checks_of(
         usage(f"--memory {memory}: expected FILE.svg, or - for the table only")
     if races:
         require_pipes(*names)
-    of_cpp = CppOptions(**cpp)
+    of_cpp = taken(CppOptions, cpp)
     of_cpp.require_cpp(kernels)
 
     def checked(label: str, program: Program | PtoError) -> KernelVerdicts:

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ptokit.tools.cli.failures import call_errors, program_errors
-from ptokit.tools.cli.options import CPP_FILES, SEED, CppOptions, require_pipes, target_option
+from ptokit.tools.cli.options import (
+    CPP_FILES,
+    SEED,
+    CppOptions,
+    require_pipes,
+    taken,
+    target_option,
+)
 from ptokit.tools.cli.values import Golden, TakesNumbers
 
 if TYPE_CHECKING:
@@ -111,7 +118,8 @@ def cxx_run(
     strict: bool,
     timeout: float | None,
     target: str,
-    **how: Any,  # Any: click's parameters
+    fixpipe: str,
+    **how: object,
 ) -> None:
     """Launch a kernel of FILE on arrays, as `ptokit run` does.
 
@@ -122,8 +130,7 @@ def cxx_run(
     from ptokit.api.compare import Tolerance
     from ptokit.tools.cli.cpplaunch import CppLaunch, CppRunCall
 
-    fixpipe = how.pop("fixpipe")
-    options = CppOptions(**how, launch=launch)
+    options = taken(CppOptions, {**how, "launch": launch})
     call = CppLaunch(file, options, arguments, seed, blocks)
     golden = Golden((), Tolerance())
     ran = CppRunCall(call, target, fixpipe, outputs, golden, races, report, strict, timeout).run()

@@ -100,7 +100,7 @@ def _arrays(
     expected: str,
     block: str | None,
     svg: Path | None,
-    **tolerance: Any,  # Any: click's parameters
+    **tolerance: object,
 ) -> None:
     from ptokit.api.compare import Tolerance, paired
     from ptokit.launch.files import write_files
@@ -110,7 +110,7 @@ def _arrays(
     if block is not None and size is None:
         usage(f"--block {block}: expected rows and columns, as in 16x16")
     with call_errors():
-        within = Tolerance(**tolerance)
+        within = taken(Tolerance, tolerance)
         within.require("--")
         first, dtype = stated_array(found)
         pair = paired(first, expectation(expected).of(expected, dtype, first.shape), found, dtype)

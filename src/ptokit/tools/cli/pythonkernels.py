@@ -14,7 +14,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from traceback import extract_tb
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ptokit.diagnostics.diagnostic import PtoError, call_error
 from ptokit.tools.cli.failures import usage
@@ -94,7 +94,7 @@ def _single(kernel: Path, chosen: Mapping[str, Kernel[...]]) -> tuple[str, Kerne
     return first, chosen[first]
 
 
-def _bound(kernel: Kernel[...], given: Mapping[str, Any]) -> tuple[Program, dict[str, object]]:
+def _bound(kernel: Kernel[...], given: Mapping[str, object]) -> tuple[Program, dict[str, object]]:
     """Return the program and arguments of a launch; Any: arrays, numbers and specs."""
     try:
         return kernel.bound(**given)

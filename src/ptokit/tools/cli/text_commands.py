@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from warnings import catch_warnings, simplefilter
 
 import click
@@ -18,6 +18,7 @@ from ptokit.tools.cli.options import (
     CppOptions,
     cpp_options,
     is_cpp,
+    taken,
     target_option,
 )
 
@@ -60,7 +61,7 @@ def convert(
     dialect: str | None,
     words: tuple[str, ...],
     target: str,
-    **cpp: Any,  # Any: click's parameters
+    **cpp: object,
 ) -> None:
     """Print KERNEL in another form: PTO-AS, SSA (Level 1), DPS (Level 2), C++.
 
@@ -72,7 +73,7 @@ def convert(
     """
     if dialect is not None and form != "dps":
         usage(f"--dialect needs --to dps: {form} has one spelling")
-    program = read_program(kernel, words, CppOptions(**cpp), target)
+    program = read_program(kernel, words, taken(CppOptions, cpp), target)
     click.echo(_text(program, form, dialect), nl=False)
 
 
@@ -104,7 +105,7 @@ def opt(
     form: str | None,
     output: Path | None,
     words: tuple[str, ...],
-    **cpp: Any,  # Any: click's parameters
+    **cpp: object,
 ) -> None:
     """Print KERNEL after passes: `ptokit opt --passes complete,place KERNEL`.
 
@@ -120,7 +121,7 @@ def opt(
             pass_named(name)
     with catch_warnings(record=True) as found:
         simplefilter("always")
-        program = read_program(kernel, words, CppOptions(**cpp), target)
+        program = read_program(kernel, words, taken(CppOptions, cpp), target)
         program = program.after(names, MACHINES[target])
     for one in found:
         click.echo(f"warning: {one.message}", err=True)
