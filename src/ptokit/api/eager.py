@@ -11,7 +11,7 @@ import operator
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from ptokit.analysis.placement import memory_errors
 from ptokit.analysis.violation import violation
@@ -265,11 +265,11 @@ def _homeless(operands: Mapping[str, object], target: Target) -> Iterator[Diagno
             yield from memory_errors(value.type, target, name, caller())
 
 
-def chosen_word(attr: Attr, value: Any) -> object:  # Any: a word, or a user's spelling of it
+def chosen_word(attr: Attr, value: object) -> object:
     """Return the attribute value for a user's choice."""
     if value is None or not issubclass(attr.kind, Word):
         return value
-    return word(attr.kind, value, attr.name)
+    return word(attr.kind, cast(str, value), attr.name)
 
 
 def _function(name: str, forms: list[type[Instr]]) -> Callable[..., None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import cast
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
 from ptokit.diagnostics.source import Span
@@ -68,17 +68,18 @@ def allocation(kind: Kind = Kind.TILE) -> type[Instr]:
 
 
 def instance(
-    page: type[Instr], given: Mapping[str, Any], attrs: Mapping[str, object]
+    page: type[Instr], given: Mapping[str, object], attrs: Mapping[str, object]
 ) -> tuple[Op, dict[Value, object]]:
     """Return an op on handles and numbers, and the handle or number of each of its values.
 
-    `given` has handles and numbers by operand name (Any: both).
+    `given` has handles and numbers by operand name.
     """
     env: dict[Value, object] = {}
     bound: dict[str, list[Value]] = {}
     for operand in page.operands:
         known = given.get(operand.name)
-        for number, thing in enumerate(known if operand.many and known else (known,)):
+        every = cast("Sequence[object]", known) if operand.many and known else (known,)
+        for number, thing in enumerate(every):
             if thing is not None:
                 name = f"{operand.name}{number}" if operand.many else operand.name
                 value = Value(name, type_of(operand, thing))

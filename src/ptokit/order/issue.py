@@ -110,7 +110,7 @@ class LateEntries(NamedTuple):
     """The signals of an instruction that executes late, at the position of its issue."""
 
     start: int  # the number of entries issued before
-    op: Any  # Any: an op
+    op: AnyOp
     iteration: IterationVector
     entries: list[QueueEntry]
 

@@ -20,7 +20,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.diagnostics.diagnostic import CallError, call_error
+from ptokit.diagnostics.diagnostic import CallError, JsonObject, call_error
 from ptokit.ir.editing import instance
 from ptokit.ir.module import Op, Value
 from ptokit.isa.disputes import DISPUTES
@@ -45,7 +45,7 @@ from ptokit.values.host import AnyArray
 from ptokit.values.layouts import Layout, Shape
 from ptokit.values.pads import CustomPad
 
-Case = Mapping[str, Any]  # Any: JSON
+Case = JsonObject
 Bytes = NDArray[np.uint8]
 Handle = Tile | GlobalView | ConvTile
 Portion: TypeAlias = tuple[Sequence[Case], Mapping[str, Bytes]]

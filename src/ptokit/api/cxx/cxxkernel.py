@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,9 @@ from ptokit.machine.undefinedstore import require_defined
 from ptokit.values.dtypes import DTYPES, DType
 from ptokit.values.fixpipe import CPU_READING, HARDWARE_READING, FixPipe
 from ptokit.values.host import AnyArray
+
+if TYPE_CHECKING:
+    from ptokit.api.profiling import Profile
 
 BYTES = (VOID, 3, 4)  # element types of pointers to memory of any type
 Library = Path
@@ -103,7 +106,7 @@ class CxxRun:
         found = (races_of_launches(self.program, launches, target_named(name)) for name in chosen)
         return RichList(one for some in found for one in some)
 
-    def profile(self, launch: int = 0, target: str | None = None) -> Any:  # Any: a `Profile`
+    def profile(self, launch: int = 0, target: str | None = None) -> Profile:
         """Predict how long a launch, by its number, takes on a chip, by default the launch's.
 
         As in the launch hardware decides what is legal.

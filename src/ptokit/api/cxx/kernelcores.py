@@ -43,6 +43,7 @@ from ptokit.isa.model.epilogues import ONE, EpilogueMode
 from ptokit.isa.model.targets import ADDRESS_RULES, Target
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import VECTOR, AccToVecMode, KernelKind, ShortF32
+from ptokit.machine.arguments import Given
 from ptokit.machine.convtile import ConvTile
 from ptokit.machine.coreplace import CorePlace
 from ptokit.machine.evaluation import NumpyArray
@@ -449,8 +450,8 @@ def _fits(value: PlacedTile | PlacedConv, target: Target) -> bool:
     return value.address >= 0 and end <= target.capacity_of(value.type.loc)
 
 
-def _of_rules(call: CxxCall, given: Mapping[str, Any], target: Target) -> Iterator[Diagnostic]:
-    """Judge the rules of the page, as boards do: they run what was compiled. Any: handles."""
+def _of_rules(call: CxxCall, given: Given, target: Target) -> Iterator[Diagnostic]:
+    """Judge the rules of the page, as boards do: they run what was compiled."""
     page = call.page
     attrs = {k: v for k, v in call.attrs.items() if v is not None}
     types = {name: tuple(v.type for v in given[name]) for name in page.lists if name in given}

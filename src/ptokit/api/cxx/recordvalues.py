@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 from ptokit.api.cxx.callbinding import CxxCall
 from ptokit.api.cxx.calloperands import (
     NOWHERE,
     PipeHandle,
+    Placed,
     PlacedConv,
     PlacedPointer,
     PlacedTile,
@@ -83,8 +84,10 @@ class RecordValues:
         self._function = self._part = Scope(self.head, self._known)
         self._counts: dict[str, int] = {}
 
-    def value(self, call: CxxCall, operand: Operand, given: Any, number: Linear | None) -> Value:
-        """Return the value that an operand is given. Any: an operand as data, or a number."""
+    def value(
+        self, call: CxxCall, operand: Operand, given: Placed | float, number: Linear | None
+    ) -> Value:
+        """Return the value that an operand is given."""
         match given:
             case PlacedTile():
                 return self._tile(given)
@@ -104,7 +107,7 @@ class RecordValues:
                     kind = scalar_kind(call.page, operand, given, element_types(call))
                 if number is not None and number.varies:
                     return self._linear(number)
-                return self._constant(*_with_sign(given, kind))
+                return self._constant(*_with_sign(cast(float, given), kind))
 
     @contextmanager
     def part(self) -> Generator[list[Op]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from ptokit.api.kernel.recorded import RecordedRegister
 from ptokit.api.kernel.recorder import Recorder
-from ptokit.api.kernel.runtimenumbers import RunTimeNumber, is_number
+from ptokit.api.kernel.runtimenumbers import Number, RunTimeNumber, is_number
 from ptokit.ir.module import Value
 from ptokit.isa.model.tiles import RegisterType
 from ptokit.isa.model.types import INDEX, ScalarType, Type
@@ -21,7 +21,7 @@ def passes(thing: object) -> bool:
     return is_number(thing) or isinstance(thing, RecordedRegister)
 
 
-def value_of(record: Recorder, thing: Any, kind: Type) -> Value:  # Any: a number or a register
+def value_of(record: Recorder, thing: Number | RecordedRegister, kind: Type) -> Value:
     """Return the value of a number in this type, or of a register."""
     if isinstance(thing, RecordedRegister):
         return thing.value

@@ -132,7 +132,7 @@ class LaunchArguments:
             raise call_error("argument-type", f"{name} is not an array", seen=seen, help=help)
 
     @cached_property
-    def arrays(self) -> dict[str, Any]:  # Any: arrays and numbers
+    def arrays(self) -> dict[str, object]:
         """Return the arguments of the program, by name."""
         whole = {n: np.ascontiguousarray(native(a)) for n, a in self.views.items()}
         return {**whole, **self.numbers, **self.extents}

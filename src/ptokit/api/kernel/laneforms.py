@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from inspect import Parameter, Signature
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 from ptokit.api import eager
 from ptokit.api.eager import chosen_word, shown
@@ -19,7 +19,7 @@ from ptokit.api.hostarrays import LaneRegister, Tile
 from ptokit.api.kernel.callplaces import refused
 from ptokit.api.kernel.lanesexecuted import Executing, new_register
 from ptokit.api.kernel.recorded import RecordedRegister, RecordedTile
-from ptokit.api.kernel.recorder import Recorder
+from ptokit.api.kernel.recorder import Given, Recorder
 from ptokit.api.kernel.runtimenumbers import RunTimeNumber, is_number
 from ptokit.api.kernel.scalarkinds import scalar_kind
 from ptokit.api.tensors import ElementType, dtype_of
@@ -35,11 +35,13 @@ from ptokit.isa.model.types import Kind, PtrType, ScalarType, Type
 from ptokit.launch.settings import recording
 from ptokit.text.read.reader import read
 from ptokit.text.read.registerops import defined, plain
-from ptokit.values.dtypes import DTYPES
+from ptokit.values.dtypes import DTYPES, DType
 
 KINDS = {"vreg": "a vector register", "mask": "a mask", "align": "a state of unaligned accesses"}
 OUTSIDE = "call it in a function that is marked @pto.vector, from a kernel or on tiles"
 inside: list[str] = []  # the vector function that is running, by name
+
+Results: TypeAlias = Any  # Any: what an instruction gives, a register, numbers or several
 
 
 class LaneForm:
@@ -64,8 +66,8 @@ class LaneForm:
         return Signature([*found, Parameter("dtype", Parameter.KEYWORD_ONLY, default=None)])
 
     @door
-    def __call__(self, *args: object, dtype: ElementType | None = None, **names: object) -> Any:
-        """Return the register, or several results, of the instruction. Any: what it gives."""
+    def __call__(self, *args: object, dtype: ElementType | None = None, **names: object) -> Results:
+        """Return the register, or several results, of the instruction."""
         if not inside:
             raise refused("vector-function", f"{self.name} outside of a vector function", OUTSIDE)
         form = next((form for form in self.forms if form.takes(args, names)), self)
@@ -84,9 +86,7 @@ class LaneForm:
             return False
         return True
 
-    def _arguments(
-        self, args: Sequence[object], names: Mapping[str, object]
-    ) -> dict[str, Any]:  # Any: tiles, registers, numbers and words
+    def _arguments(self, args: Sequence[object], names: Mapping[str, object]) -> Given:
         """Return the arguments by name; TypeError if the form does not take them."""
         try:
             given = self.__signature__.bind(*args, **names).arguments
@@ -98,7 +98,7 @@ class LaneForm:
 
     def perform(
         self, args: Sequence[object], names: Mapping[str, object], dtype: ElementType | None
-    ) -> Any:  # Any: what the instruction gives
+    ) -> Results:
         """Record or execute the instruction."""
         given = self._arguments(args, names)
         attrs = {a.name: chosen_word(a, given[a.name]) for a in self.page.attrs if a.name in given}
@@ -178,7 +178,7 @@ class LaneForm:
         given: Mapping[str, object],
         attrs: Mapping[str, object],
         kinds: Sequence[RegisterType],
-    ) -> list[Any]:  # Any: registers and numbers
+    ) -> list[RunTimeNumber | RecordedRegister]:
         dtypes = {n: v.type.dtype for n, v in given.items() if isinstance(v, RecordedTile)}
         operands = dict[str, Sequence[Value]]()
         for operand in self.operands:
@@ -199,8 +199,8 @@ class LaneForm:
         return [_handle(value) for value in made]
 
     def _bound(
-        self, record: Recorder, operand: Operand, given: Any, dtypes: Mapping[str, Any]
-    ) -> Value:  # Any: an argument; element types
+        self, record: Recorder, operand: Operand, given: Any, dtypes: Mapping[str, DType]
+    ) -> Value:  # Any: an argument
         if operand.kind is Kind.REGISTER:
             return given.value
         if operand.kind is Kind.PTR:
@@ -210,8 +210,8 @@ class LaneForm:
         return record.number(given, scalar_kind(self.page, operand, given, dtypes))
 
     def _executed(
-        self, given: Mapping[str, Any], attrs: Mapping[str, object], kinds: Sequence[RegisterType]
-    ) -> list[Any]:  # Any: as above
+        self, given: Given, attrs: Mapping[str, object], kinds: Sequence[RegisterType]
+    ) -> list[object]:
         page, make = self.page, Executing()
         outs = [o.name for o in self.results if o.kind is Kind.REGISTER]
         if page.run is not None:
@@ -220,11 +220,11 @@ class LaneForm:
             eager.execute(page, {**made, **defaults, **given, **attrs})
             return [*made.values()]
         assert page.lowered is not None
-        values: dict[str, Any] = {o.name: o.default for o in page.operands if not o.required}
+        values: dict[str, object] = {o.name: o.default for o in page.operands if not o.required}
         values |= {a.name: attrs.get(a.name, a.default) for a in page.attrs}
         values |= {n: make.argument(page.operand(n), v) for n, v in given.items() if n not in attrs}
         values |= dict(zip(outs, kinds, strict=True)) | {"make": make}
-        found: Any = call(page.lowered, values)  # Any: a list of terms
+        found: list[object] | None = call(page.lowered, values)
         order = [*page.results(), *(o for o in page.outs() if o.fresh)]
         terms = dict(zip((o.name for o in order), found or [], strict=False))
         return [terms[o.name] for o in self.results]

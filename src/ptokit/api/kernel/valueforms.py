@@ -71,8 +71,10 @@ class ValueForm:
     def __repr__(self) -> str:
         return f"<value form {self.name}{self.__signature__}>"
 
-    def __call__(self, *args: Any, out: Tile | None = None, valid: Any = None, **names: Any) -> Any:
-        """Return the result; the size of a window follows its start. Any: user's arguments."""
+    def __call__(
+        self, *args: Any, out: Tile | None = None, valid: Region | None = None, **names: object
+    ) -> Any:  # Any: a user's; a tile, or several
+        """Return the result; the size of a window follows its start."""
         if self.name in ("max", "min") and len(args) == 2 and all(map(is_number, args)):
             return extreme(self.name, *args)
         if out is not None and not isinstance(out, Tile):  # pyright: ignore - a user's

@@ -36,12 +36,18 @@ class RangeResult:
 
     @classmethod
     def of(
-        cls, outputs: Mapping[str, Memory], kept: frozenset[str], grown: Sizes, **more: Any
-    ) -> RangeResult:  # more: the other fields
+        cls,
+        outputs: Mapping[str, Memory],
+        kept: frozenset[str],
+        grown: Sizes,
+        count: Counter[str],
+        warnings: Sequence[Diagnostic],
+        logs: Sequence[Logged],
+    ) -> RangeResult:
         """Return the written bytes of the arrays that tell, and the arrays that were `kept`."""
         others = {name: memory for name, memory in outputs.items() if name in kept}
         telling = {n: Patch.of(m.data, m.shadow) for n, m in outputs.items() if n not in kept}
-        return cls(telling, others, grown, **more)
+        return cls(telling, others, grown, count, warnings, logs)
 
 
 def divided(

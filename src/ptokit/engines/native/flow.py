@@ -146,7 +146,7 @@ class CompiledFlow:
             return chosen() if chosen else ()
         main, code, initial = self.main, self.main.code, self.main.initial
         yes, no, after = (code.name(n) for n in ("yes", "no", "after"))
-        test = condition != 0
+        test: Any = condition != 0  # Any: a Truth or a bool
         assert isinstance(test, Truth)
         code.branch(test, yes, no)
         _, asked = next(self.op.values())

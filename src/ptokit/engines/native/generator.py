@@ -488,11 +488,18 @@ class Compiler(MainFunction):
             uses[body] = FirstUse(self.functions[body], function, op, operands)
         return self.functions[body]
 
-    def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, **how: Any) -> None:
+    def _ask(
+        self,
+        op: AnyOp,
+        env: Env,
+        purpose: Purpose = Purpose.RUN,
+        result: int | None = None,
+        after: str = "",
+    ) -> None:
         """Call the reference for one instruction, with the current numbers of its operands.
 
-        `how`: see `request`.
+        `result`, `after`: see `request`.
         """
         used = self.views.marked(op, env) if isinstance(op, Op) else []
-        how["registers"] = (env.get(v) for _, v in op.values()) if isinstance(op, Op) else ()
-        self.request(op, purpose, tuple(map(self.kept_value, used)), **how)
+        registers = (env.get(v) for _, v in op.values()) if isinstance(op, Op) else ()
+        self.request(op, purpose, tuple(map(self.kept_value, used)), result, after, registers)

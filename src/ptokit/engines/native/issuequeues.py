@@ -365,11 +365,18 @@ class QueueingCompiler(Compiler):
         if queue is Pipe.S:  # the scalar unit issues nothing more
             self.require_empty(queue)
 
-    def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, **how: object) -> None:
+    def _ask(
+        self,
+        op: AnyOp,
+        env: Env,
+        purpose: Purpose = Purpose.RUN,
+        result: int | None = None,
+        after: str = "",
+    ) -> None:
         if self.offered and not self.inner:  # the counters are not current yet
             self.leave_unless(Truth(self.code, "false"))
         else:
-            super()._ask(op, env, Purpose.TRY if self.tries else purpose, **how)
+            super()._ask(op, env, Purpose.TRY if self.tries else purpose, result, after)
 
     def _slot(self, op: Op, number: Int) -> Num | None:
         """Return the address of a popped tile that stays in its slot."""

@@ -288,7 +288,7 @@ class _PlanReader:
         module, _, name = where.partition(":")
         if not module.startswith("ptokit."):
             raise ValueError(where)
-        kind: Any = getattr(import_module(module), name)
+        kind = getattr(import_module(module), name)
         if not inspect.isclass(kind) or kind.__module__ != module:
             raise ValueError(where)
         return _filled(kind, fields, self.decoded)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 from ptokit.analysis.known import Facts
 from ptokit.diagnostics.diagnostic import PtoError
@@ -26,7 +25,7 @@ class _DataDecides(Exception):
     """Raised if control flow depends on the result of an instruction that is not executed."""
 
 
-class _Known(dict[Value, Any]):  # Any: handles and numbers
+class _Known(dict[Value, object]):
     """The values known so far; a missing value raises _DataDecides."""
 
     def __missing__(self, value: Value) -> object:

@@ -243,7 +243,7 @@ class Const(Expr):
 
     def __str__(self) -> str:
         if isinstance(self.value, tuple):
-            return "(" + ", ".join(str(v) for v in self.value) + ")"  # type: ignore[misc]  # of Any
+            return "(" + ", ".join(str(v) for v in self.value) + ")"  # type: ignore[misc]  # of a `Value`
         return str(self.value)
 
 

@@ -182,7 +182,7 @@ class Instr:
     all_rules: ClassVar[Derived[tuple[Rule, ...]]] = Derived(
         lambda page: (*_derived_rules(page), *rules_of(page.rules))
     )
-    # an instruction on data: reports count it, and its body gets scalars as arrays. Any other
+    # an instruction on data: reports count it, and its body gets scalars as arrays. Another
     # page defines a handle or a number, or is control flow.
     executes: ClassVar[Derived[bool]] = Derived(
         lambda page: (

@@ -44,14 +44,17 @@ class CppLaunch:
     def kernel(self, target: str, fixpipe: str | None = None) -> CxxKernel:
         from ptokit.api.cxx.cxxkernel import CxxKernel
 
-        how: dict[str, Any] = {**self.options.of_compiler}  # Any: see `CxxKernel`
+        include, define = self.options.include, self.options.define
+        how = {"target": target, "fixpipe": fixpipe, "compiler": self.options.compiler}
         with call_errors():
-            return CxxKernel(self.file, target=target, fixpipe=fixpipe, **how)
+            return CxxKernel(self.file, include=include, define=define, **how)
 
-    def on(self, target: str, fixpipe: str | None = None, **how: Any) -> LaunchedCpp:
+    def on(
+        self, target: str, fixpipe: str | None = None, *, strict: bool = False, **limit: float
+    ) -> LaunchedCpp:
         """Compile the file for a target and launch the kernel; PtoError where either fails.
 
-        `how` are options of `CxxKernel.launch`.
+        `strict`, and `timeout` as a `limit`: see `CxxKernel.launch`.
         """
         from ptokit.api.cxx.parameternames import parameter_names
 
@@ -62,7 +65,7 @@ class CppLaunch:
         given = launch_arguments(self.words, names, self.seed)
         before = [array.copy() if is_array(array) else None for array in given]
         start = time.perf_counter()
-        ran = kernel.launch(name, *given, blocks=self.blocks, **how)
+        ran = kernel.launch(name, *given, blocks=self.blocks, strict=strict, **limit)
         seconds = time.perf_counter() - start
         places = names if len({*names}) == len(given) else [*map(str, range(len(given)))]
         arrays = {n: a for n, a in zip(places, given, strict=True) if is_array(a)}
@@ -113,7 +116,7 @@ class CppRunCall:
             require_pipes(self.target)
         files = {name: output(text) for name, text in assigned(self.outputs, "-o ").items()}
         _ = self.golden.values  # what is wrong with them is told first
-        limit: dict[str, Any] = {} if self.timeout is None else {"timeout": self.timeout}
+        limit = {} if self.timeout is None else {"timeout": self.timeout}
         done = self.launch.on(self.target, self.fixpipe, strict=self.strict, **limit)
         click.echo(done.ran.printed, nl=False)
         hazards = done.ran.races() if self.races else []

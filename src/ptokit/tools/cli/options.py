@@ -44,10 +44,6 @@ class CppOptions:
     launch: str | None = None
 
     @property
-    def of_compiler(self) -> dict[str, tuple[str, ...] | str | None]:
-        return {"include": self.include, "define": self.define, "compiler": self.compiler}
-
-    @property
     def words(self) -> list[str]:
         """Return these options as words of the command line."""
         several = [*(("-I", one) for one in self.include), *(("-D", one) for one in self.define)]

@@ -95,7 +95,7 @@ def _single(kernel: Path, chosen: Mapping[str, Kernel[...]]) -> tuple[str, Kerne
 
 
 def _bound(kernel: Kernel[...], given: Mapping[str, object]) -> tuple[Program, dict[str, object]]:
-    """Return the program and arguments of a launch; Any: arrays, numbers and specs."""
+    """Return the program and arguments of a launch: arrays, numbers and specs."""
     try:
         return kernel.bound(**given)
     except (TypeError, ValueError) as problem:

@@ -184,7 +184,7 @@ def run_call(
 
     taken(CppOptions, asked).require_cpp([])
     asked["target"] = target = with_readings(asked["target"], *readings, *filter(None, [order]))
-    how: dict[str, Any] = {n: asked.pop(n) for n in RunWords.__annotations__ if n in asked}
+    how = {n: asked.pop(n) for n in RunWords.__annotations__ if n in asked}
     within, look = taken(Tolerance, asked), taken(Look, asked)
     golden = Golden(asked.pop("expect"), within)
     with call_errors():

@@ -69,7 +69,7 @@ def _accessed(page: type[AtAddress]) -> Callable[..., list[Quantity]]:
         given = {n: v for n, v in given.items() if n != "following"}
         pointer = local_pointer(given[page.pointer().name])
         following = page.behind(make, pointer, given[page.advance], dist=given.get("dist"))
-        found: Any = call(page.lowered, {**given, **page.still, "make": make})  # Any: terms
+        found = call(page.lowered, {**given, **page.still, "make": make})
         return [following, *found]
 
     return lowered
