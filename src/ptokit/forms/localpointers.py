@@ -13,8 +13,8 @@ from typing import cast
 
 from ptokit.analysis.violation import blamed, violation
 from ptokit.diagnostics.diagnostic import PtoError, error
-from ptokit.ir.editing import FreshNames, refuse
-from ptokit.ir.emission import Emission
+from ptokit.ir.editing import refuse
+from ptokit.ir.emission import FuncEmission
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.index import walk
@@ -52,12 +52,11 @@ def lowered(func: Func) -> Func:
     return _Lowered(func).finished()
 
 
-class _Lowered(Emission):
+class _Lowered(FuncEmission):
     """The lowering of one function."""
 
     def __init__(self, func: Func) -> None:
-        super().__init__(FreshNames(func), I64)
-        self.func = func
+        super().__init__(func, I64)
         self.now: dict[Value, Value] = {}  # value -> its replacement
         self.pointers: dict[Value, LocalPointer] = {}
         self.addresses: dict[Value, Value] = {}  # tile -> its address
@@ -67,15 +66,10 @@ class _Lowered(Emission):
     def finished(self) -> Func:
         body = self._block(self.func.body)
         self._drop_unused(body)
-        return replace(self.func, body=replace(body, ops=[*self.first, *body.ops]))
+        return self.with_body(body)
 
-    def _block(self, block: Block) -> Block:
-        around, self.ops = self.ops, list[AnyOp]()
-        args = [self._renamed(arg) for arg in block.args]
-        for op in block.ops:
-            self._op(op)
-        made, self.ops = replace(block, args=args, ops=self.ops), around
-        return made
+    def _args(self, args: list[Value]) -> list[Value]:
+        return [self._renamed(arg) for arg in args]
 
     def _drop_unused(self, body: Block) -> None:
         """Remove pointers into tiles that nothing uses as pointers."""

@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import cache
 from typing import cast
 
-from ptokit.ir.editing import FreshNames, refuse
-from ptokit.ir.emission import Emission
-from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value
+from ptokit.ir.editing import refuse
+from ptokit.ir.emission import FuncEmission
+from ptokit.ir.module import AnyOp, Binding, Func, Op, OpaqueOp, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr
@@ -26,26 +26,16 @@ def in_parts(func: Func) -> Func:
     return _InParts(func).finished()
 
 
-class _InParts(Emission):
+class _InParts(FuncEmission):
     """The conversion of one function."""
 
     def __init__(self, func: Func) -> None:
-        super().__init__(FreshNames(func), INDEX)
-        self.func = func
+        super().__init__(func, INDEX)
         self.parts: dict[Value, tuple[Value, ...]] = {}
         self.now: dict[Value, Value] = {}  # a pointer to packed numbers -> one to their parts
 
-    def finished(self) -> Func:
-        body = self._block(self.func.body)
-        return replace(self.func, body=replace(body, ops=[*self.first, *body.ops]))
-
-    def _block(self, block: Block) -> Block:
-        around, self.ops = self.ops, list[AnyOp]()
-        args = [part for arg in block.args for part in self._named(arg)]
-        for op in block.ops:
-            self._op(op)
-        made, self.ops = replace(block, args=args, ops=self.ops), around
-        return made
+    def _args(self, args: list[Value]) -> list[Value]:
+        return [part for arg in args for part in self._named(arg)]
 
     def _named(self, value: Value) -> tuple[Value, ...]:
         """Return the values that take the place of a defined one."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ptokit.forms.threadplan import LaunchPlan
-from ptokit.ir.editing import FreshNames, shaped
-from ptokit.ir.emission import Emission
+from ptokit.ir.editing import shaped
+from ptokit.ir.emission import FuncEmission
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.localmemory import Quantity
 from ptokit.isa.model.types import I32, INDEX, ScalarType, Type
@@ -15,12 +15,11 @@ from ptokit.isa.pages.lanes.threadnumbers import WARP
 from ptokit.isa.pages.sections import MOST_THREADS
 
 
-class LaunchEmission(Emission):
+class LaunchEmission(FuncEmission):
     """The instructions of a function with loops in place of its launches."""
 
     def __init__(self, func: Func) -> None:
-        super().__init__(FreshNames(func), INDEX)
-        self.func = func
+        super().__init__(func, INDEX)
         self.slots: dict[tuple[int, Type], Value] = {}
 
     def note(self, op: AnyOp) -> None:

@@ -33,24 +33,16 @@ def without_threads(func: Func) -> Func:
 class _WithoutThreads(LaunchEmission):
     """The loops of one function."""
 
-    def finished(self) -> Func:
-        body = self._outside(self.func.body)
-        return replace(self.func, body=replace(body, ops=[*self.first, *body.ops]))
-
-    def _outside(self, block: Block) -> Block:
-        around, self.ops = self.ops, list[AnyOp]()
-        for op in block.ops:
-            self.note(op)
-            if isinstance(op, Op) and of_launch(op):
-                self.at = op
-                _LaunchLoops(self, op).run()
-                self.at = None
-            elif op.regions:
-                self.ops.append(replace(op, regions=[self._outside(r) for r in op.regions]))
-            else:
-                self.ops.append(op)
-        made, self.ops = replace(block, ops=self.ops), around
-        return made
+    def _op(self, op: AnyOp) -> None:
+        self.note(op)
+        if isinstance(op, Op) and of_launch(op):
+            self.at = op
+            _LaunchLoops(self, op).run()
+            self.at = None
+        elif op.regions:
+            self.ops.append(replace(op, regions=[self._block(r) for r in op.regions]))
+        else:
+            self.ops.append(op)
 
 
 class _LaunchLoops(ThreadLoops):

@@ -15,7 +15,7 @@ from ptokit.ir.editing import (
     shaped,
     terminator_of,
 )
-from ptokit.ir.module import NO_COMMENTS, AnyOp, Binding, Block, Op, Value
+from ptokit.ir.module import NO_COMMENTS, AnyOp, Binding, Block, Func, Op, Value
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.localmemory import Quantity
 from ptokit.isa.model.types import INDEX, Type
@@ -170,3 +170,34 @@ class Emission:
         self.ops.append(new_op(page, {page.operands[0].name: given}))
         made, self.ops = Block([*args], self.ops), around
         return made
+
+
+class FuncEmission(Emission):
+    """The ops that take the place of those of a whole function."""
+
+    def __init__(self, func: Func, number: Type) -> None:
+        super().__init__(FreshNames(func), number)
+        self.func = func
+
+    def finished(self) -> Func:
+        return self.with_body(self._block(self.func.body))
+
+    def with_body(self, body: Block) -> Func:
+        """Return the function with another body, which starts with the constants."""
+        return replace(self.func, body=replace(body, ops=[*self.first, *body.ops]))
+
+    def _block(self, block: Block) -> Block:
+        around, self.ops = self.ops, list[AnyOp]()
+        args = self._args(block.args)
+        for op in block.ops:
+            self._op(op)
+        made, self.ops = replace(block, args=args, ops=self.ops), around
+        return made
+
+    def _args(self, args: list[Value]) -> list[Value]:
+        """Return what takes the place of the arguments of a block."""
+        return args
+
+    def _op(self, op: AnyOp) -> None:
+        """Add what takes the place of an op."""
+        raise NotImplementedError

@@ -32,7 +32,7 @@ def expand(func: Func, target: Target) -> Func:
     """
     made = _Expanded(func, target)
     body = rewritten(func.body, made.expanded)
-    return replace(func, body=replace(body, ops=[*made.first, *body.ops]))
+    return made.with_body(body)
 
 
 class _Expanded(VectorEmission):

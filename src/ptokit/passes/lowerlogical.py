@@ -34,10 +34,10 @@ def lower_logical(func: Func, target: Target) -> Func:
     if not any(_is_logical(value) for op in func.ops for value in _values(op)):
         return func
     made = _Lowering(func, target)
-    body = made.inner(func.body)
+    lowered = made.finished()
     if made.refused:
         raise PtoError(made.refused)
-    return replace(func, body=replace(body, ops=[*made.first, *body.ops]))
+    return lowered
 
 
 def _is_logical(value: Value) -> bool:
@@ -65,20 +65,17 @@ class _Lowering(VectorEmission):
         self.refused = list[Diagnostic]()
         self.widths = _widths(func)
 
-    def inner(self, block: Block) -> Block:
-        """Return a block with registers."""
-        around, computed = self.ops, self.computed
-        self.ops, self.computed = list[AnyOp](), dict(computed)
-        args = [new for arg in block.args for new in self._received(arg)]
-        for op in block.ops:
-            self._add(op)
-        made = replace(block, args=args, ops=self.ops)
-        self.ops, self.computed = around, computed
+    def _block(self, block: Block) -> Block:
+        computed, self.computed = self.computed, dict(self.computed)
+        made, self.computed = super()._block(block), computed
         return made
 
-    def _add(self, op: AnyOp) -> None:
+    def _args(self, args: list[Value]) -> list[Value]:
+        return [new for arg in args for new in self._received(arg)]
+
+    def _op(self, op: AnyOp) -> None:
         if not isinstance(op, Op) or not any(map(_is_logical, _values(op))):
-            regions = [self.inner(region) for region in op.regions]
+            regions = [self._block(region) for region in op.regions]
             self.ops.append(replace(op, regions=regions) if regions else op)
         elif op.page.below:
             self._lower(op)
@@ -119,7 +116,7 @@ class _Lowering(VectorEmission):
         passed = {n: tuple(v for one in b for v in self._passed(one)) for n, b in bound.items()}
         operands = {n: v if isinstance(op.operands[n], tuple) else v[0] for n, v in passed.items()}
         results = [new for value in op.results for new in self._received(value)]
-        regions = [self.inner(region) for region in op.regions]
+        regions = [self._block(region) for region in op.regions]
         self.ops.append(replace(op, operands=operands, results=results, regions=regions))
 
     def _passed(self, value: Value) -> list[Value]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
-from ptokit.ir.editing import FreshNames
-from ptokit.ir.emission import Emission
+from ptokit.ir.emission import FuncEmission
 from ptokit.ir.module import Block, Func, Op, Value
 from ptokit.isa.expansions.expansionlanguage import Inexpressible
 from ptokit.isa.formula.formulas import UNKNOWN
@@ -18,11 +17,11 @@ from ptokit.isa.model.tiles import RegisterType
 from ptokit.isa.model.types import INDEX, PtrType, ScalarType, Type
 
 
-class VectorEmission(Emission):
+class VectorEmission(FuncEmission):
     """The vector instructions that take the place of others in a function."""
 
     def __init__(self, func: Func, target: Target) -> None:
-        super().__init__(FreshNames(func), INDEX)
+        super().__init__(func, INDEX)
         self.target = target
         self.computed: dict[tuple[str, Quantity, Quantity], Quantity] = {}  # in this block
 
