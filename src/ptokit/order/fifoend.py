@@ -113,7 +113,7 @@ class EngineFifoEnd(ABC):
         """Return the global memory that holds slots of views, by FIFO name."""
 
     @abstractmethod
-    def pointer(self, dtype: DType, memory: object, offset: Integer) -> Pointer:
+    def pointer(self, dtype: DType, memory: Any, offset: Integer) -> Pointer:
         """Return a pointer into a memory; `offset` counts elements."""
 
     # operations for bodies

@@ -11,7 +11,6 @@ from ptokit.api.cxx.callbinding import CxxCall
 from ptokit.api.cxx.calloperands import (
     NOWHERE,
     PipeHandle,
-    Placed,
     PlacedConv,
     PlacedPointer,
     PlacedTile,
@@ -84,9 +83,7 @@ class RecordValues:
         self._function = self._part = Scope(self.head, self._known)
         self._counts: dict[str, int] = {}
 
-    def value(
-        self, call: CxxCall, operand: Operand, given: Placed | float, number: Linear | None
-    ) -> Value:
+    def value(self, call: CxxCall, operand: Operand, given: object, number: Linear | None) -> Value:
         """Return the value that an operand is given."""
         match given:
             case PlacedTile():

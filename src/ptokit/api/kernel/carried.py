@@ -21,11 +21,11 @@ def passes(thing: object) -> bool:
     return is_number(thing) or isinstance(thing, RecordedRegister)
 
 
-def value_of(record: Recorder, thing: Number | RecordedRegister, kind: Type) -> Value:
+def value_of(record: Recorder, thing: object, kind: Type) -> Value:
     """Return the value of a number in this type, or of a register."""
     if isinstance(thing, RecordedRegister):
         return thing.value
-    return record.number(thing, cast(ScalarType, kind))
+    return record.number(cast(Number, thing), cast(ScalarType, kind))
 
 
 def held_by(value: Value, kind: Type) -> RunTimeNumber | RecordedRegister:

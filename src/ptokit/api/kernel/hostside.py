@@ -43,7 +43,7 @@ class In(Protocol):
     def dtype(self) -> Any: ...  # Any: a type of the array's library
     @property
     def T(self) -> Any: ...  # Any: an array of the same library
-    def __getitem__(self, key: object, /) -> Any: ...  # Any: indices; a part, or a number
+    def __getitem__(self, key: Any, /) -> Any: ...  # Any: indices; a part, or a number
 
 
 class Out(In, Protocol):

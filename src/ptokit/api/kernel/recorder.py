@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import CodeType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from ptokit.api.eager import chosen_word, shown
 from ptokit.api.hostarrays import HostArray
@@ -373,7 +373,9 @@ class Recorder:
         if not number or isinstance(given, HostArray) or not is_number(given):
             what = "number" if number else operand.kind.value
             called = f"{page.python()}({', '.join(o.name for o in page.operands if o.required)})"
-            raise TypeError(f"{called}: {operand.name} must be a {what}, got {shown(given)}")
+            raise TypeError(
+                f"{called}: {operand.name} must be a {what}, got {shown(cast(object, given))}"
+            )
         if operand.kind is Kind.INDEX:
             return self.number(given)
         recorded = {n: v.value.type for n, v in others.items() if isinstance(v, RecordedTile)}
