@@ -252,11 +252,12 @@ class Compiler(MainFunction):
             self._require(op, env, every(self.recording.guards))
         self._finish()
 
-    def _results(self, op: Op, env: Env, given: Any, condition: Condition) -> None:  # Any: values
+    def _results(self, op: Op, env: Env, given: object, condition: Condition) -> None:
         """Define the results of an instruction, or of the regions that it runs."""
         if not op.regions:
             self._require(op, env, every((condition, *self.recording.guards, *self._ends())))
-        several = given if len(op.results) > 1 or op.regions else (given,)
+        many = len(op.results) > 1 or op.regions
+        several = cast("tuple[object, ...]", given) if many else (given,)
         for result, value in zip(op.results, several, strict=True):
             self._define(env, result, value)
             if isinstance(handle := env[result], Recorded):
@@ -488,18 +489,11 @@ class Compiler(MainFunction):
             uses[body] = FirstUse(self.functions[body], function, op, operands)
         return self.functions[body]
 
-    def _ask(
-        self,
-        op: AnyOp,
-        env: Env,
-        purpose: Purpose = Purpose.RUN,
-        result: int | None = None,
-        after: str = "",
-    ) -> None:
+    def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, **how: Any) -> None:
         """Call the reference for one instruction, with the current numbers of its operands.
 
-        `result`, `after`: see `request`.
+        `how`: see `request`.
         """
         used = self.views.marked(op, env) if isinstance(op, Op) else []
-        registers = (env.get(v) for _, v in op.values()) if isinstance(op, Op) else ()
-        self.request(op, purpose, tuple(map(self.kept_value, used)), result, after, registers)
+        how["registers"] = (env.get(v) for _, v in op.values()) if isinstance(op, Op) else ()
+        self.request(op, purpose, tuple(map(self.kept_value, used)), **how)

@@ -365,18 +365,11 @@ class QueueingCompiler(Compiler):
         if queue is Pipe.S:  # the scalar unit issues nothing more
             self.require_empty(queue)
 
-    def _ask(
-        self,
-        op: AnyOp,
-        env: Env,
-        purpose: Purpose = Purpose.RUN,
-        result: int | None = None,
-        after: str = "",
-    ) -> None:
+    def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, **how: object) -> None:
         if self.offered and not self.inner:  # the counters are not current yet
             self.leave_unless(Truth(self.code, "false"))
         else:
-            super()._ask(op, env, Purpose.TRY if self.tries else purpose, result, after)
+            super()._ask(op, env, Purpose.TRY if self.tries else purpose, **how)
 
     def _slot(self, op: Op, number: Int) -> Num | None:
         """Return the address of a popped tile that stays in its slot."""
@@ -490,7 +483,7 @@ class QueueingCompiler(Compiler):
             self.inner = False
 
 
-def _rebuilt(value: object, number: Callable[[Num], Num]) -> Any:  # Any: a handle or a number
+def _rebuilt(value: Any, number: Callable[[Num], Num]) -> Any:  # Any: a handle or a number
     """Return a value with its numbers mapped."""
     known = isinstance(value, Recorded | Pointer | Int | Coded)
     return mapped(value, number) if known else value

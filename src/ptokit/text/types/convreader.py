@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from dataclasses import replace
+from typing import cast
 
 from ptokit.isa.model.tiles import ConvTileType
 from ptokit.isa.model.types import Type
@@ -23,7 +24,7 @@ NUMBERS = {
 IMPLIED = ("fmap_h", "fmap_w", "channel_size")
 LAYOUT = re.compile(r"#pto\.layout<\s*(\w+)\s*>")
 CONFIG = re.compile(r"#pto\.conv_tile_config<(.*)>", re.DOTALL)
-Given = dict[str, Any]  # Any: by the key
+Given = dict[str, object]  # by the key
 
 
 def conv_of(parts: Parts) -> Type:
@@ -41,9 +42,7 @@ def conv_of(parts: Parts) -> Type:
     if min(sizes, default=1) < 1:
         raise BadType("tile-shape", "extents are at least 1", at, at + len(text))
     given = _configured(parts, sizes) if loc else _listed(parts)
-    given.setdefault("layout", layout)
-    given.setdefault("loc", loc or Loc.MAT)
-    return ConvTileType(dtype, sizes, **given)
+    return replace(ConvTileType(dtype, sizes, layout, loc or Loc.MAT), **given)
 
 
 def _listed(parts: Parts) -> Given:
@@ -93,7 +92,8 @@ def _unrolled(parts: Parts, sizes: tuple[int, ...]) -> Given:
                 raise unknown(value, ("false",), place, "a known value of transpose")
         else:
             name, which = NUMBERS[key]
-            numbers = list(given.get(name, plain.get(name, (1, 1))))
+            before = given.get(name, plain.get(name, (1, 1)))
+            numbers = [*cast("tuple[int, ...]", before)]
             numbers[which] = number(value, place)
             given[name] = _from_one(key, tuple(numbers), value, place, name)
     return given

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, cast, get_type_hints
+from dataclasses import dataclass, fields, replace
+from typing import cast, get_type_hints
 
 from ptokit.isa.model.targets import ARCHES, TARGETS
 from ptokit.launch.settings import target_named
@@ -39,7 +39,7 @@ def settings(given: object, problems: list[str]) -> Settings:
     inner = words.get("ptokit")
     words = cast("Mapping[str, object]", inner) if isinstance(inner, Mapping) else words
     known, hints = {f.name for f in fields(Settings)}, get_type_hints(Settings)
-    found: dict[str, Any] = {}  # Any: fields of the class by name
+    found: dict[str, object] = {}
     for name, value in words.items():
         if name not in known:
             continue  # settings of the editor's side, such as where the command is
@@ -51,7 +51,7 @@ def settings(given: object, problems: list[str]) -> Settings:
             found[name] = value
         else:
             problems.append(f"setting ptokit.{name}: expected true or false, got {value!r}")
-    return Settings(**found)
+    return replace(Settings(), **found)
 
 
 def _targets(value: object, problems: list[str]) -> tuple[str, ...]:
