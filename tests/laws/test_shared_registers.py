@@ -124,3 +124,71 @@ def test_lists_are_merged(engine: str, exhausted: bool) -> None:
     assert np.array_equal(found["y"].view(RECORDS)[:end], records[order][:end])
     assert np.array_equal(found["y"][2 * end :], y[2 * end :])
     assert found["z"].tolist() == [*(int(np.sum(lists[:end] == n)) for n in range(3)), 0]
+
+
+COMBINED = """\
+func.func private @adding() {
+  pto.set_atomic_add
+  return
+}
+func.func @law(%x: !pto.ptr<T>, %y: !pto.ptr<T>) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %two = arith.constant 2 : i64
+  %bytes = arith.constant 64 : i64
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %p = pto.castptr %zero : i64 -> !pto.ptr<T, ub>
+  pto.mte_gm_ub %x, %p, %zero, %bytes nburst(%two, %bytes, %bytes) : !pto.ptr<T>,\
+ !pto.ptr<T, ub>, i64, i64, i64, i64, i64
+  pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
+  pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
+  MODE
+  pto.mte_ub_gm %p, %y, %bytes nburst(%two, %bytes, %bytes) : !pto.ptr<T, ub>, !pto.ptr<T>,\
+ i64, i64, i64, i64
+  pto.set_atomic_none
+  pto.mte_ub_gm %p, %y, %bytes nburst(%one, %bytes, %bytes) : !pto.ptr<T, ub>, !pto.ptr<T>,\
+ i64, i64, i64, i64
+  return
+}
+"""
+OPERATIONS = {
+    "f32": ("max", np.float32, np.maximum),
+    "f16": ("add", np.float16, np.add),
+    "i16": ("min", np.int16, np.minimum),
+}
+
+
+def combining(kind: str, mode: str) -> str:
+    return COMBINED.replace("MODE", mode).replace("<T", f"<{kind}")
+
+
+@ENGINES
+@pytest.mark.parametrize("kind", OPERATIONS)
+def test_stores_combine_in_a_mode(engine: str, kind: str) -> None:
+    """The first burst is stored again without one."""
+    word, dtype, operation = OPERATIONS[kind]
+    mode = f"pto.set_atomic_{kind.replace('i', 's')}\n  pto.set_atomic_{word}"
+    rng, count = np.random.default_rng(3), 128 // np.dtype(dtype).itemsize
+    x, y = (rng.integers(-9, 9, count).astype(dtype) for _ in range(2))
+    found = pto.loads(combining(kind, mode)).run(
+        target="a5", engine=engine, func="law", x=x, y=y.copy()
+    )["y"]
+    meant = operation(x, y)
+    meant[: count // 2] = x[: count // 2]
+    assert np.array_equal(found, meant)
+
+
+def test_modes_are_followed_to_where_they_are_not_known() -> None:
+    x = np.ones(32, np.float32)
+    typed = "pto.set_atomic_f32\n  "
+    called = pto.loads(combining("f32", typed + "func.call @adding() : () -> ()"))
+    assert list(called.run(target="a5", func="law", x=x, y=x)["y"][15:17]) == [1, 2]
+    for mode in (
+        typed + "scf.for %i = %c0 to %c2 step %c1 {\n    pto.set_atomic_add\n  }",
+        "pto.set_atomic_s32\n  pto.set_atomic_add",
+        "pto.set_atomic_add",
+    ):
+        with pytest.raises(pto.PtoError, match="not-executed"):
+            pto.loads(combining("f32", mode)).run(target="a5", func="law", x=x, y=x)

@@ -118,6 +118,9 @@ class Kernel:
                     found = after[arg.name].reshape(-1)
                     if isinstance(arg.type, PtrType) and arg.type.dtype is hif8:
                         found = found.astype(hifloat8)
+                    if _in_pairs(arg.type):
+                        codes = found.view(np.uint8)
+                        found = codes[0::2] & 15 | codes[1::2] << 4
                     new = found.view(np.uint8)
                     changed = np.flatnonzero(new != old)
                     data[changed] = new[changed]
@@ -128,10 +131,17 @@ def _typed(data: BYTES, kind: object) -> Any:  # an array or a number
     if not isinstance(kind, ScalarType):
         if not isinstance(kind, PtrType):
             return data
+        if _in_pairs(kind):  # a code for each element
+            return np.stack([data & 15, data >> 4], 1).ravel()
         return data.view(hifloat8 if kind.dtype is hif8 else numpy_dtype(kind.dtype) or np.uint8)
     if kind.dtype is not None and kind.dtype.is_float:
         return data.view(numpy_dtype(kind.dtype) or np.uint8)[0]
     return int.from_bytes(data.tobytes(), "little", signed=True)
+
+
+def _in_pairs(kind: object) -> bool:
+    """Return whether a pointer is to packed pairs of 4-bit floats."""
+    return isinstance(kind, PtrType) and kind.dtype.bits == 4
 
 
 def in_process(case: Path, engine: str, answers: Any) -> None:  # Any: a queue of the module

@@ -9,7 +9,7 @@ from readback import reads_back
 import ptokit as pto
 from every import every
 
-MODES = ("set_atomic_add", "set_atomic_none", "set_atomic_bf16", "ub.set_mask_count")
+MODES = ("ub.set_mask_count", "ub.set_mask_norm")
 NUMBERS = ("set_mte2_nz_para", "set_quant_pre", "set_fpc", "set_ctrl", "set_loop_size_outtol1")
 PAIRS = ("set_loop3_para", "set_channel_para", "ub.set_mask")
 LOOPS = ("set_loop_size_outtoub", "set_loop_size_ubtoout")

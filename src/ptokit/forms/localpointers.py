@@ -20,11 +20,11 @@ from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.index import walk
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.localmemory import Inside, LocalPointer, Quantity
+from ptokit.isa.lang.localmemory import AT_START, Inside, LocalPointer, Quantity
 from ptokit.isa.lang.traits import ALLOCATES, OUTSIDE, PLACES, WINDOW
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import I64, PtrType, ScalarType
+from ptokit.isa.model.types import I64, Kind, PtrType, ScalarType
 
 OPEN = "an extent, or what a register holds, is not known before the run"
 KNOWN = "use constants, and straight code between the setting of a register and its use"
@@ -40,6 +40,10 @@ def _lowerable(op: AnyOp) -> bool:
         return False
     ends = (*op.results, *(v for _, v in op.values()))
     return op.page.run is None or any(map(_local, ends))
+
+
+def _on_tiles(page: type[Instr]) -> bool:
+    return any(o.kind in (Kind.TILE, Kind.GLOBAL) for o in page.operands)
 
 
 def lowered(func: Func) -> Func:
@@ -61,7 +65,8 @@ class _Lowered(FuncEmission):
         self.pointers: dict[Value, LocalPointer] = {}
         self.addresses: dict[Value, Value] = {}  # tile -> its address
         self.kept = list[Op]()  # ops whose pointers into a tile only others may need
-        self.registers: dict[str, Quantity] = {}
+        self.registers = dict(AT_START)
+        self.alone = not any(isinstance(o, OpaqueOp) or _on_tiles(o.page) for o in func.ops)
 
     def finished(self) -> Func:
         body = self._block(self.func.body)

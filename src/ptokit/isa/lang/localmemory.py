@@ -15,6 +15,9 @@ from ptokit.isa.model.types import ScalarType, Type
 from ptokit.values.dtypes import DType
 
 Quantity: TypeAlias = "object"  # a number of the program, or one that is known
+# registers whose contents are known at the start of a function: stores combine nothing
+COMBINING, COMBINED = "combining", "combined"  # the operation, and the type of the elements
+AT_START: Mapping[str, Quantity] = {COMBINING: "", COMBINED: None}
 
 
 class Inside(NamedTuple):
@@ -52,9 +55,7 @@ class Emitting(Protocol):
     def times(self, one: Quantity, other: Quantity) -> Quantity: ...
     def less(self, one: Quantity, other: Quantity) -> Quantity: ...
     def over(self, one: Quantity, number: int) -> Quantity: ...  # the quotient, rounded down
-    def rest(
-        self, one: Quantity, number: int
-    ) -> Quantity: ...  # what is left of `one` after so many, or 0
+    def rest(self, one: Quantity, number: int) -> Quantity: ...  # what is left after so many, or 0
     def known(self, term: Quantity) -> int | None: ...
     def op(
         self,
@@ -91,6 +92,9 @@ class Lowering(Emitting, Protocol):
     def registers(self) -> dict[str, Quantity]:
         """Return the contents of registers that are known at this place, by name."""
         ...
+
+    @property
+    def alone(self) -> bool: ...  # whether no instruction of the function works on tiles
 
     def address(self, tile: Quantity) -> Quantity:
         """Return the address that the program gives a tile, else its start."""

@@ -6,13 +6,14 @@ belong to any level.
 """
 
 from ptokit.isa.lang.asm import EVERYWHERE, CppOn
-from ptokit.isa.lang.localmemory import Lowering
+from ptokit.isa.lang.localmemory import COMBINED, COMBINING, Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.arith import in_type, shifted_left
 from ptokit.isa.pages.control import ControlFlow, Region
 
 REGISTER = "ptokit does not execute register instructions below the level of tiles"
 LOOPS = "ptokit executes loops of transfers that the transfer itself states, not the register's"
+COMBINES = "ptokit executes modes of stores where no instruction works on tiles"
 ONCE = ((OUTSIDE, 0), (0, OUTSIDE))
 IN_UB, IN_GM = 21, 40  # bits of a stride in the vector buffer, and in global memory
 OF_NUMBER = "func.func @example(%n: i64) {\n  NAME %n : i64\n  return\n}"
@@ -215,43 +216,127 @@ class OfMode(Register, abstract=True):
     example = "NAME"
 
 
-class AtomicAdd(OfMode, name="set_atomic_add", asm=calling("set_atomic_add()")):
+class OfStores(OfMode, abstract=True, unexecuted=COMBINES):
+    """How stores of the level below tiles combine values with those in global memory."""
+
+    example = f"""\
+func.func @example(%x: {VEC_F32}) {{
+  NAME
+  pto.tadd ins(%x, %x : {VEC_F32}, {VEC_F32}) outs(%x : {VEC_F32})
+  return
+}}"""
+    register: ClassVar[str] = COMBINED
+    content: ClassVar[Quantity]
+
+    @classmethod
+    def lowered(cls, make: Lowering) -> list[object] | None:
+        if not make.alone:
+            return None
+        make.registers[cls.register] = cls.content
+        return []
+
+
+class AtomicAdd(
+    OfStores,
+    name="set_atomic_add",
+    asm=calling("set_atomic_add()"),
+    register=COMBINING,
+    content="add",
+    changes={COMBINING: None},
+):
     """Make stores add to the values in global memory."""
 
 
-class AtomicMax(OfMode, name="set_atomic_max", asm=calling("set_atomic_max()", NOWHERE)):
+class AtomicMax(
+    OfStores,
+    name="set_atomic_max",
+    asm=calling("set_atomic_max()", NOWHERE),
+    register=COMBINING,
+    content="max",
+    changes={COMBINING: None},
+):
     """Make stores keep the larger of the stored value and the one in global memory."""
 
 
-class AtomicMin(OfMode, name="set_atomic_min", asm=calling("set_atomic_min()", NOWHERE)):
+class AtomicMin(
+    OfStores,
+    name="set_atomic_min",
+    asm=calling("set_atomic_min()", NOWHERE),
+    register=COMBINING,
+    content="min",
+    changes={COMBINING: None},
+):
     """Make stores keep the smaller of the stored value and the one in global memory."""
 
 
-class AtomicNone(OfMode, name="set_atomic_none", asm=calling("set_atomic_none()")):
+class AtomicNone(
+    OfStores,
+    name="set_atomic_none",
+    asm=calling("set_atomic_none()"),
+    register=COMBINING,
+    content="",
+    changes={COMBINING: None},
+):
     """Make stores replace the values in global memory."""
 
 
-class AtomicF32(OfMode, name="set_atomic_f32", asm=calling("set_atomic_f32()")):
+class AtomicF32(
+    OfStores,
+    name="set_atomic_f32",
+    asm=calling("set_atomic_f32()"),
+    content=f32,
+    changes={COMBINED: None},
+):
     """Atomic stores are of f32."""
 
 
-class AtomicF16(OfMode, name="set_atomic_f16", asm=calling("set_atomic_f16()")):
+class AtomicF16(
+    OfStores,
+    name="set_atomic_f16",
+    asm=calling("set_atomic_f16()"),
+    content=f16,
+    changes={COMBINED: None},
+):
     """Atomic stores are of f16."""
 
 
-class AtomicBf16(OfMode, name="set_atomic_bf16", asm=calling("set_atomic_bf16()")):
+class AtomicBf16(
+    OfStores,
+    name="set_atomic_bf16",
+    asm=calling("set_atomic_bf16()"),
+    content=bf16,
+    changes={COMBINED: None},
+):
     """Atomic stores are of bf16."""
 
 
-class AtomicS32(OfMode, name="set_atomic_s32", asm=calling("set_atomic_s32()")):
+class AtomicS32(
+    OfStores,
+    name="set_atomic_s32",
+    asm=calling("set_atomic_s32()"),
+    content=i32,
+    changes={COMBINED: None},
+):
     """Atomic stores are of i32."""
 
 
-class AtomicS16(OfMode, name="set_atomic_s16", asm=calling("set_atomic_s16()")):
+class AtomicS16(
+    OfStores,
+    name="set_atomic_s16",
+    asm=calling("set_atomic_s16()"),
+    content=i16,
+    changes={COMBINED: None},
+):
     """Atomic stores are of i16."""
 
 
-class AtomicS8(OfMode, name="set_atomic_s8", asm=calling("set_atomic_s8()")):
+class AtomicS8(
+    OfStores,
+    name="set_atomic_s8",
+    asm=calling("set_atomic_s8()"),
+    content=i8,
+    changes={COMBINED: None},
+):
     """Atomic stores are of i8."""
 
 

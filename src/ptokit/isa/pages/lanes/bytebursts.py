@@ -2,7 +2,13 @@
 
 from typing import Any
 
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.localmemory import (
+    COMBINED,
+    COMBINING,
+    LocalPointer,
+    Lowering,
+    Quantity,
+)
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.pages.lanes.lanefamilies import *
@@ -41,7 +47,20 @@ class Bursts(Below, abstract=True, example=COPIED):
     ends: ClassVar[tuple[Loc, Loc]] = (VEC, VEC)  # memories of local pointers: source, destination
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Any) -> list[Quantity]:  # Any: values of operands
+    def lowered(
+        cls, make: Lowering, **given: Any
+    ) -> list[Quantity] | None:  # Any: values of operands
+        return cls.bursts(make, given, cls.add)
+
+    @classmethod
+    def bursts(
+        cls,
+        make: Lowering,
+        given: dict[str, Any],
+        add: Callable[[Lowering, dict[str, Quantity]], None],
+        dtype: DType = u8,
+    ) -> list[Quantity]:  # Any: values of operands
+        """Add bursts of elements of a type; `add` adds one."""
         length, loops = given["length"], (given["src_step"], given["dst_step"])
         if cls.gaps:
             loops = tuple(make.sum(length, step) for step in loops)
@@ -49,8 +68,8 @@ class Bursts(Below, abstract=True, example=COPIED):
 
         def burst(a: Quantity, b: Quantity) -> None:
             names = zip(("src", "dst"), cls.ends, (a, b), strict=True)
-            ends = {n: place(make, given[n], loc, offset, size) for n, loc, offset in names}
-            cls.add(make, ends)
+            ends = {n: place(make, given[n], loc, offset, size, dtype) for n, loc, offset in names}
+            add(make, ends)
 
         nest(make, (given["count"], *steps, *given.get("loops", ())), burst)
         return []
@@ -61,11 +80,19 @@ class Bursts(Below, abstract=True, example=COPIED):
         raise NotImplementedError
 
 
-def place(make: Lowering, ptr: Quantity, loc: Loc, offset: Quantity, length: Quantity) -> Quantity:
-    """Return so many bytes behind a pointer, in local or in global memory."""
+def place(
+    make: Lowering,
+    ptr: Quantity,
+    loc: Loc,
+    offset: Quantity,
+    length: Quantity,
+    dtype: DType = u8,
+) -> Quantity:
+    """Return so many bytes behind a pointer, in local or in global memory, as elements."""
+    count = make.over(length, dtype.size)
     if isinstance(ptr, LocalPointer):
-        return row(make, u8, make.sum(ptr.address, offset), length, loc)
-    return in_global(make, ptr, offset, length)
+        return row(make, dtype, make.sum(ptr.address, offset), count, loc)
+    return in_global(make, ptr, offset, count, dtype)
 
 
 def fields_of(*counts: Operand) -> tuple[Ruled, ...]:
@@ -131,7 +158,31 @@ def fill(make: Lowering, at: Quantity, count: Quantity, dtype: DType, value: Qua
     make.op(Filled, {"dst": row(make, dtype, at, cols), "value": value})
 
 
-class MteUbGm(Bursts, name="mte_ub_gm", pipe=MTE3):
+class StoredBursts(Bursts, abstract=True, pipe=MTE3):
+    """Bursts to global memory, which a mode may combine with what is there."""
+
+    @classmethod
+    def lowered(
+        cls, make: Lowering, **given: Any
+    ) -> list[Quantity] | None:  # Any: values of operands
+        combining = make.registers.get(COMBINING)
+        if not combining:
+            return None if combining is None else cls.bursts(make, given, cls.add)
+        dtype: DType = given["dst"].type.dtype
+        if make.registers.get(COMBINED) is not dtype:
+            return None
+
+        def add(make: Lowering, ends: dict[str, Quantity]) -> None:
+            make.op(BurstCombined, ends, {"combining": combining})
+
+        return cls.bursts(make, given, add, dtype)
+
+    @staticmethod
+    def add(make: Lowering, ends: dict[str, Quantity]) -> None:
+        make.op(BurstOut, ends)
+
+
+class MteUbGm(StoredBursts, name="mte_ub_gm"):
     """Copy bursts of bytes from the vector buffer to global memory.
 
     `length` bytes each, `src_step` and `dst_step` bytes from one to the next; each `loop` repeats
@@ -151,10 +202,6 @@ class MteUbGm(Bursts, name="mte_ub_gm", pipe=MTE3):
         clauses=(NBURST, ("l2_cache_ctl", ("cache",)), LOOP),
     )
     rules = fields_of(length, count)
-
-    @staticmethod
-    def add(make: Lowering, ends: dict[str, Quantity]) -> None:
-        make.op(BurstOut, ends)
 
 
 class CopyGmToUb(Bursts, name="copy_gm_to_ubuf", pipe=MTE2):
@@ -190,7 +237,7 @@ class CopyGmToUb(Bursts, name="copy_gm_to_ubuf", pipe=MTE2):
         make.op(BurstIn, ends)
 
 
-class CopyUbToGm(Bursts, name="copy_ubuf_to_gm", pipe=MTE3):
+class CopyUbToGm(StoredBursts, name="copy_ubuf_to_gm"):
     """Copy bursts of bytes from the vector buffer to global memory.
 
     The loops of the registers around it have one iteration each.
@@ -208,10 +255,6 @@ class CopyUbToGm(Bursts, name="copy_ubuf_to_gm", pipe=MTE3):
         order=("src", "dst", "number", "count", "length", "cache", "dst_step", "src_step"),
     )
     rules = fields_of(length, count)
-
-    @staticmethod
-    def add(make: Lowering, ends: dict[str, Quantity]) -> None:
-        make.op(BurstOut, ends)
 
 
 class WithinBuffer(Bursts, abstract=True, unit=LINE, gaps=True):
@@ -263,12 +306,16 @@ def nest(
     level(counts, 0, 0)
 
 
-def in_global(make: Lowering, ptr: Quantity, offset: Quantity, length: Quantity) -> Quantity:
-    """Return a view of so many bytes of global memory."""
+def in_global(
+    make: Lowering, ptr: Quantity, offset: Quantity, count: Quantity, dtype: DType = u8
+) -> Quantity:
+    """Return a view of so many elements of global memory, `offset` bytes behind a pointer."""
     (start,) = make.op(CastPtr, {"ptr": ptr}, {}, [BYTE])
     (first,) = make.op(AddPtr, {"ptr": start, "offset": offset}, {}, [BYTE])
-    kind = GlobalType(u8, (1, make.known(length)))
-    given = {"ptr": first, "shape": [1, length], "strides": [length, 1]}
+    if dtype is not u8:
+        (first,) = make.op(CastPtr, {"ptr": first}, {}, [PtrType(dtype)])
+    kind = GlobalType(dtype, (1, make.known(count)))
+    given = {"ptr": first, "shape": [1, count], "strides": [count, 1]}
     return make.op(MakeTensorView, given, {}, [kind])[0]
 
 
@@ -307,6 +354,26 @@ class BurstOut(Below, name="mte_ub_gm", form="a burst", pipe=MTE3, example=COPIE
     @staticmethod
     def run(dst: Cells, src: Cells) -> None:
         dst[src.valid] = src[src.valid]
+
+
+class BurstCombined(Below, name="mte_ub_gm", form="a burst, combined", pipe=MTE3, example=COPIED):
+    """Combine elements of global memory with those of the vector buffer: sums, maxima or minima."""
+
+    asm = Asm(shape="op")
+    dst = InOut(Global)
+    src = In(Tile)
+    combining = Attr(str)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, combining: str) -> None:
+        dst[src.valid] = combined(dst[src.valid], src[src.valid], combining)
+
+
+def combined(old: Array, value: Array, combining: str) -> Array:
+    """Return the sums, maxima or minima of elements."""
+    if combining == "add":
+        return old + value
+    return old.maximum(value) if combining == "max" else old.minimum(value)
 
 
 class BurstWithin(Below, name="mte_ub_ub", form="a burst", example=COPIED):

@@ -2,9 +2,17 @@
 
 from typing import Any, NamedTuple
 
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity, local_pointer
+from ptokit.isa.lang.localmemory import (
+    COMBINED,
+    COMBINING,
+    LocalPointer,
+    Lowering,
+    Quantity,
+    local_pointer,
+)
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import TileType
+from ptokit.isa.pages.lanes.bytebursts import combined
 from ptokit.isa.pages.lanes.cubebursts import in_table, within
 from ptokit.isa.pages.lanes.cubeexample import MULTIPLIED
 from ptokit.isa.pages.lanes.cubeloads import BOX, matrix_of, numbers, whole_boxes
@@ -301,11 +309,7 @@ class MatrixCombined(OutOfL0C, name="mte_l0c_gm", form="a matrix, combined"):
         given = ConversionNumbers(scale, scales, slope, slopes, clip)
         words = ConversionModes(quantisation, relu, saturation, nan)
         value = converted(src, dst.dtype, given, words, fixpipe)
-        old = dst[src.valid]
-        if combining == "add":
-            dst[src.valid] = old + value
-        else:
-            dst[src.valid] = old.maximum(value) if combining == "max" else old.minimum(value)
+        dst[src.valid] = combined(dst[src.valid], value, combining)
 
 
 class MteL0cGm(Writeback, name="mte_l0c_gm"):
@@ -345,10 +349,16 @@ class MteL0cGm(Writeback, name="mte_l0c_gm"):
         dtype: DType = dst.type.dtype
         view = matrix_of(make, dst, make.times(behind, dtype.size), dtype, shape, pitch)
         given_ = {**operands, "dst": view}
-        if given["combining"] is None:
-            make.op(MatrixInGlobal, given_, attrs)
+        if combining := given["combining"] or make.registers[COMBINING]:
+            make.op(MatrixCombined, given_, {**attrs, "combining": combining})
         else:
-            make.op(MatrixCombined, given_, {**attrs, "combining": given["combining"]})
+            make.op(MatrixInGlobal, given_, attrs)
+
+    @classmethod
+    def lowered(cls, make: Lowering, **given: Any) -> object:  # Any: values of operands
+        combining, kind = (make.registers.get(name) for name in (COMBINING, COMBINED))
+        fits = combining == "" or (combining and kind is given["dst"].type.dtype)
+        return super().lowered(make, **given) if fits else None
 
 
 class IntoBuffers(Writeback, abstract=True):
