@@ -131,12 +131,15 @@ def machine_code(text: str, processor: Processor) -> bytes:
     passes.add_ipsccp_pass()
     passes.add_sroa_pass()
     passes.add_simplify_cfg_pass()
-    passes.add_instruction_combine_pass()
     passes.run(module, builder)
     if "@llvm.coro" in text:  # the pipeline of level 0 lowers coroutines
         builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(0))
         builder.getModulePassManager().run(module, builder)
-    return machine.emit_object(module)
+    llvm.set_option("ptokit", "-disable-lsr=true")  # half of the time; loops are no faster for it
+    try:
+        return machine.emit_object(module)
+    finally:  # options hold for the process
+        llvm.set_option("ptokit", "-disable-lsr=false")
 
 
 def pointer_of(callback: Any) -> int:  # Any: a ctypes function
