@@ -64,7 +64,7 @@ class MteL1Ub(CubeBursts, name="mte_l1_ub", pipe=MTE1, disputes=("V10",), ends=(
     )
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity]:
+    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity] | None:
         return super().lowered(make, **in_sequence(make, given, local_pointer(given["src"]).dtype))
 
     @staticmethod
@@ -90,7 +90,7 @@ class CopyGmToL1(Bursts, name="copy_gm_to_cbuf", pipe=MTE2, core=CUBE, ends=(MAT
     disputes = ("V10",)
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity]:
+    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity] | None:
         return super().lowered(make, **in_sequence(make, given, local_pointer(given["dst"]).dtype))
 
     @staticmethod
@@ -155,7 +155,7 @@ class CopyL1ToUb(BetweenBuffers, name="copy_cbuf_to_ubuf", pipe=MTE1, core=CUBE,
     """
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity]:
+    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity] | None:
         known = make.known(given["number"])
         return [] if known else super().lowered(make, **given)
 
