@@ -172,6 +172,19 @@ def scattered(g: Given, out: Lanes) -> None:
 case("vscatter %x, %to, %j, %m : V, P, V, M", ("i32", "i16"), "bytes", stored(scattered))
 
 
+def scattered_bytes(g: Given, out: Lanes) -> None:
+    """Every second byte goes to one of 128 places; %b are the bits of every second lane."""
+    out[np.arange(128)] = g.x[0::2]
+
+
+case(
+    "vscatter %x, %to, %i, %b : V, P, !pto.vreg<128xi16>, !pto.mask<b16>",
+    "ui8",
+    "bytes",
+    stored(scattered_bytes),
+)
+
+
 def gathered_blocks(g: Given) -> Lanes:
     chosen = (g.bits[::4] > 0)[:8]
     found = octets(g)[32:64]

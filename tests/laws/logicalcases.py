@@ -212,7 +212,7 @@ for group in (1, 4, 8):
         of_groups(group, neighbours, 0),
     )
 for name, fold in (("vcmax", np.max), ("vcmin", np.min)):
-    for kind in ("f32", "f16", "si32", "i32", "si16"):
+    for kind in ("f32", "f16", "si32", "i32", "si16", "ui8"):
         dtype = TYPES[kind][0]
         real = dtype.kind == "f"
         ends = (-np.inf, np.inf) if real else (np.iinfo(dtype).min, np.iinfo(dtype).max)

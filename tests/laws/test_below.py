@@ -56,7 +56,7 @@ def written(number: int, one: Case) -> Iterator[str]:
 
     def spelled(text: str) -> str:
         text = re.sub(r"(?<![\w%!.])[VMTP](?!\w)", lambda m: words[m[0]], text)
-        names = ("x", "y", "w", "m", "k", "s", "p", "q", "o", "j", "lines")
+        names = ("x", "y", "w", "i", "b", "m", "k", "s", "p", "q", "o", "j", "lines")
         return re.sub(rf"%({'|'.join(names)})(?!\w)", rf"%\1_{one.kind}", text)
 
     yield f"%at{number} = arith.constant {at // size} : index"
@@ -143,6 +143,8 @@ def program(cases: Sequence[Case]) -> str:
         ]
         if kind in ("i8", "i16", "i32"):
             lines.append(f"%j_{kind} = pto.vci %s_{kind} : {plain_} -> {register(kind)}")
+    lines.append(f"%i_ui8 = pto.vci %zero16 : i16 -> {register('i16')}")
+    lines.append('%b_ui8 = pto.pset_b16 "PAT_ALL" : !pto.mask<b16>')
     lines.append(f"%w_ui8 = pto.vbitcast %y_ui8 : {register('ui8')} -> {register('ui16')}")
     lines.append("%state = pto.init_align : !pto.align")
     lines.append("%line = arith.constant 32 : i32")

@@ -1176,7 +1176,8 @@ class LaneNames:
     ) -> None:
         """Element index[i] behind `dst` becomes src[i] where the mask selects lane i.
 
-        Of equal indices the last one wins; hardware leaves open which does.
+        Of elements of 8 bits it is src[2 * i]: there are 128 indices, and a mask of 16 bits. Of equal
+        indices the last one wins; hardware leaves open which does.
         """
 
     @staticmethod

@@ -255,7 +255,8 @@ def _completed(p: Parser, op: Op, call: Call, results: list[Named]) -> Op:
     if op.page.results() and not types:
         message = f"{op.name}: missing result type after `->`"
         raise p.wrong("operand-count", message, call.at)
-    if any(isinstance(kind, OpaqueType) for kind in types):
+    wrong = op.page.below and any(not op.page.operand(n).accepts(v.type) for n, v in op.values())
+    if wrong or any(isinstance(kind, OpaqueType) for kind in types):
         raise UnknownOperandType
     op.results = [p.names.define(n, k, i) for (n, i), k in zip(results, types, strict=False)]
     op.results = op.results or [p.names.anonymous(kind) for kind in types]

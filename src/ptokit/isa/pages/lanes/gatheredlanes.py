@@ -193,7 +193,8 @@ class VGatherB(ByIndex, name="vgatherb"):
 class VScatter(ByIndex, name="vscatter"):
     """Element index[i] behind `dst` becomes src[i] where the mask selects lane i.
 
-    Of equal indices the last one wins; hardware leaves open which does.
+    Of elements of 8 bits it is src[2 * i]: there are 128 indices, and a mask of 16 bits. Of equal
+    indices the last one wins; hardware leaves open which does.
     """
 
     asm = Asm(order=("src", "dst", "index", "mask"))
@@ -204,13 +205,27 @@ class VScatter(ByIndex, name="vscatter"):
     rules = (
         in_buffer(dst),
         same_size(dst, src),
-        named("element-type", index.cols >= src.cols, help="an index for each lane"),
-        granular(mask, src),
+        when(
+            src.dtype.bits > 8,
+            named("element-type", index.cols >= src.cols, help="an index for each lane"),
+            granular(mask, src),
+        ),
+        when(
+            src.dtype.bits == 8,
+            named(
+                "element-type",
+                index.cols * 2 == src.cols,
+                mask.dtype.bits == 16,
+                help="of bytes every second one is stored: 128 indices of 16 bits, and mask<b16>",
+            ),
+        ),
     )
 
     example = lanes(J, "pto.vscatter %x, %p, %j, %m : V, P, V, M", dtype=i32)
 
     @staticmethod
     def run(dst: Cells, src: Cells, index: Cells, mask: Cells, first: Array) -> None:
-        at = indices(index, src.cols) + first
-        dst.scatter(at, whole(src), where=active(mask, src.cols))
+        step = 2 if src.dtype.bits == 8 else 1
+        count = src.cols // step
+        at = indices(index, count) + first
+        dst.scatter(at, src[:1, 0 : src.cols : step], where=active(mask, count))

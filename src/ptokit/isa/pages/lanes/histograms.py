@@ -67,9 +67,8 @@ class LogicalByteCounts(Below, abstract=True):
     src = In(Vector)
     mask = In(Vector)
     rules = (
-        vectors_alike(dst, acc),
-        of(dst, u16),
-        of(src, u8),
+        *(of(dst, u16), of(acc, u16), of(src, u8)),
+        named("shape", acc.cols == dst.cols, help="as many bins"),
         named("shape", dst.cols.isin(BINS, 2 * BINS), help="128 or 256 bins"),
         lanes_of(mask, src),
     )

@@ -6,7 +6,7 @@ from ptokit.isa.pages.lanes.laneconversions import rounded
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.lanes.logicalaccesses import logical
 from ptokit.isa.pages.lanes.masks import interleaved, separated
-from ptokit.isa.pages.lanes.reducing import added, chosen, greatest_of, least_of, nothing
+from ptokit.isa.pages.lanes.reducing import REDUCED, added, chosen, greatest_of, least_of, nothing
 from ptokit.values.functions import exp
 
 DIVISOR = "the number of groups divides that of the lanes"
@@ -126,7 +126,7 @@ class GroupSum(GroupReduction, name="vmi.vcadd", disputes=("V1",)):
 class GroupExtreme(GroupReduction, abstract=True):
     """An extreme lane of each group."""
 
-    rules = (GroupReduction.rules, of(GroupReduction.src, i16, u16, i32, u32, f16, f32))
+    rules = (GroupReduction.rules, of(GroupReduction.src, *REDUCED))
 
 
 class GroupMaximum(GroupExtreme, name="vmi.vcmax"):

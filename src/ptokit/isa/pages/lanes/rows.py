@@ -61,16 +61,16 @@ The access is at the pointer itself; `following` is the pointer `{cls.advance}` 
         return pointer.moved(make, steps)
 
 
-def _accessed(page: type[AtAddress]) -> Callable[..., list[Quantity]]:
+def _accessed(page: type[AtAddress]) -> Callable[..., list[Quantity] | None]:
     """Return the lowering of the form that goes on."""
 
-    def lowered(cls: type[Below], make: Lowering, **given: Quantity) -> list[Quantity]:
+    def lowered(cls: type[Below], make: Lowering, **given: Quantity) -> list[Quantity] | None:
         assert page.lowered is not None
         given = {n: v for n, v in given.items() if n != "following"}
         pointer = local_pointer(given[page.pointer().name])
         following = page.behind(make, pointer, given[page.advance], dist=given.get("dist"))
         found = call(page.lowered, {**given, **page.still, "make": make})
-        return [following, *found]
+        return None if found is None else [following, *found]
 
     return lowered
 
