@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
-from ptokit.ir.editing import refuse
+from ptokit.ir.editing import constant_page, refuse
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, Value
 from ptokit.isa.expansions.expansionlanguage import Inexpressible, LaneValue, Vectors, width
 from ptokit.isa.expansions.logicalregisters import (
@@ -15,6 +15,7 @@ from ptokit.isa.expansions.logicalregisters import (
     MaskParts,
     VectorParts,
     count_of,
+    lane_type,
 )
 from ptokit.isa.expansions.loweringtable import lowerings
 from ptokit.isa.lang.localmemory import Quantity
@@ -63,7 +64,13 @@ class _Lowering(VectorEmission):
         super().__init__(func, target)
         self.held: dict[Value, Lowered] = {}
         self.refused = list[Diagnostic]()
+        self.unknown = set[Value]()  # what ops that are refused give
         self.widths = _widths(func)
+        page = constant_page()
+        for op in (op for op in func.ops if isinstance(op, Op) and op.page is page):
+            number = op.attrs.get(page.attrs[0].name)
+            if isinstance(number, int):
+                self.numbers[op.results[0]] = number
 
     def _block(self, block: Block) -> Block:
         computed, self.computed = self.computed, dict(self.computed)
@@ -93,16 +100,14 @@ class _Lowering(VectorEmission):
         before = len(self.ops)
         try:
             if op.page not in lowerings():
-                raise Inexpressible
+                raise Inexpressible("no instruction on registers does it")
             found = lowerings()[op.page](Vectors(self), logical)
             self.held |= dict(zip(op.results, found, strict=True))
             if before < len(self.ops):
                 self.ops[before] = replace(self.ops[before], comments=op.comments)
-        except Inexpressible:
+        except Inexpressible as reason:
             del self.ops[before:]
-            self._refuse(op)
-            for value in op.results:
-                self._received(value)
+            self._refuse(op, str(reason))
 
     def _now(self, bound: Binding) -> Lowered | Quantity:
         assert not isinstance(bound, tuple)
@@ -111,7 +116,7 @@ class _Lowering(VectorEmission):
     def _pass_on(self, op: Op) -> None:
         """Add an op that passes vectors on: its values are registers."""
         if any(_is_mask(value) for value in _values(op)):
-            self._refuse(op)
+            self._refuse(op, "regions and calls pass vectors on, but no masks")
         bound = {n: b if isinstance(b, tuple) else (b,) for n, b in op.operands.items()}
         passed = {n: tuple(v for one in b for v in self._passed(one)) for n, b in bound.items()}
         operands = {n: v if isinstance(op.operands[n], tuple) else v[0] for n, v in passed.items()}
@@ -138,7 +143,7 @@ class _Lowering(VectorEmission):
             self.held[value] = MaskParts(kind, parts)
             return [value]
         try:
-            count, one = count_of(kind.cols, kind.dtype), register(kind.dtype)
+            count, one = count_of(kind.lanes, lane_type(kind)), register(kind.dtype)
         except Inexpressible:
             raise refuse(f"no registers hold {kind}", value.span, HELP) from None
         name = value.name
@@ -146,23 +151,25 @@ class _Lowering(VectorEmission):
         self.held[value] = VectorParts(kind, [LaneValue(new, one) for new in made])
         return made
 
-    def _refuse(self, op: Op) -> None:
-        """Note that an op has no registers; what follows is looked at, too."""
-        kinds = ", ".join(dict.fromkeys(str(v.type) for v in _values(op) if _is_logical(v)))
-        problem = refuse(f"{op.page.mnemonic()} is not lowered for {kinds}", op.span, HELP)
-        self.refused += problem.diagnostics
+    def _refuse(self, op: Op, reason: str) -> None:
+        """Note that an op has no registers; what does not follow from it is looked at, too."""
+        if not any(value in self.unknown for value in _values(op)):
+            kinds = ", ".join(dict.fromkeys(str(v.type) for v in _values(op) if _is_logical(v)))
+            message = f"{op.page.mnemonic()} is not lowered for {kinds}"
+            found = refuse(message, op.span, HELP).diagnostics
+            self.refused += [replace(one, seen=reason or None) for one in found]
+        self.unknown |= {*op.results}
+        for value in op.results:
+            self._received(value)
 
 
 def _widths(func: Func) -> dict[Value, set[int]]:
-    """Return the bits of the elements that each mask is used with, also by way of other masks.
-
-    Elements of 4 bits have no masks: their instructions are refused.
-    """
+    """Return the bits of the lanes that each mask is used with, also by way of other masks."""
     found: dict[Value, set[int]] = {}
     for op in reversed([op for op in func.ops if isinstance(op, Op)]):
         used = {value for _, value in op.values() if _is_mask(value)}
         kinds = [value.type for value in _values(op) if _is_logical(value) and not _is_mask(value)]
-        bits = {width(kind.dtype) for kind in kinds if isinstance(kind, LogicalType)} - {4}
+        bits = {width(lane_type(kind)) for kind in kinds if isinstance(kind, LogicalType)}
         if not bits:
             bits = {b for result in op.results for b in found.get(result, ())}
         for mask in used:

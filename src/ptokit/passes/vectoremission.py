@@ -67,5 +67,5 @@ class VectorEmission(FuncEmission):
         kinds = {name: types[o.name] for name, o in page.types.items() if o.name in types}
         env = environment(page, {**types, **numbers, **kinds}, op.attrs, self.target)
         if any(rule.holds(env) is False for rule in page.rules_on(self.target) if rule.required):
-            raise Inexpressible
+            raise Inexpressible(f"{page.mnemonic()} takes no such registers")
         return made

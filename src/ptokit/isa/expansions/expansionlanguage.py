@@ -30,7 +30,7 @@ class Expanding(Emitting, Protocol):
 
 
 class Inexpressible(Exception):
-    """The level below tiles has no instructions for these operands."""
+    """The level below tiles has no instructions for these operands; the text says why."""
 
 
 class LaneValue(NamedTuple):
@@ -83,13 +83,18 @@ class Vectors:
         return added
 
     def add(
-        self, name: str, *args: object, to: RegisterType | None = None, **attrs: object
+        self,
+        name: str,
+        *args: object,
+        to: RegisterType | Sequence[RegisterType] | None = None,
+        **attrs: object,
     ) -> list[LaneValue]:
-        """Add an instruction; return its results."""
+        """Add an instruction; return its results, which have one type, or each its own."""
         page = page_of(name, args)
         registers = [arg.kind for arg in args if isinstance(arg, LaneValue)]
         outs = [o for o in page.outs() if o.kind is Kind.REGISTER]
-        kinds = [to or registers[0]] * len(outs) if outs else []
+        one = to or (registers[0] if outs else None)
+        kinds = [one] * len(outs) if isinstance(one, RegisterType) else [*(one or ())]
         values = [arg.value if isinstance(arg, LaneValue) else arg for arg in args]
         operands = dict(zip((o.name for o in page.ins()), values, strict=False))
         made = self.make.op(page, operands, attrs, kinds)

@@ -12,10 +12,14 @@ from ptokit.isa.expansions.logicalregisters import (
     VectorParts,
     between,
     count_of,
-    moved,
-    numbers,
-    placed,
+    filled,
+    mask_window,
+    put,
+    read_as,
+    window,
 )
+from ptokit.isa.model.tiles import register
+from ptokit.values.dtypes import bf16, i8, i16, i32, u8, u16, u32
 
 
 def total(v: Vectors, op: LogicalOp) -> list[Lowered]:
@@ -29,9 +33,6 @@ def total(v: Vectors, op: LogicalOp) -> list[Lowered]:
             sums = [v.vadd(*pair, every) if len(pair) == 2 else pair[0] for pair in pairs]
         return v.vadds(sums[0], zero, every)  # -0 becomes 0
 
-    width = op.vector("src").kind.cols // op.results[0].cols
-    if width & (width - 1) and op.results[0].cols > 1:
-        raise Inexpressible  # neighbours are others
     return of_groups(v, op, of_all)
 
 
@@ -52,58 +53,68 @@ def of_groups(
     v: Vectors, op: LogicalOp, of_all: Callable[[list[LaneValue]], LaneValue]
 ) -> list[Lowered]:
     """Return a lane for each group; `of_all` combines those of the registers of a group."""
-    (kind,), source, name = op.results, op.vector("src"), op.page.name.removeprefix("vmi.")
+    (kind,), source = op.results, op.vector("src")
     dtype, masks = kind.dtype, op.masks(v, source.kind)
     lanes, each = lanes_of(dtype), source.kind.cols // kind.cols
-    if dtype.bits < 32 and dtype.is_int and name == "vcadd":
-        raise Inexpressible  # sums of a register are wider
-    if kind.cols > 1 and ((each % lanes and lanes % each) or kind.cols > lanes):
-        raise Inexpressible
-    found: LaneValue | None = None
+    made: list[LaneValue | None] = [None] * count_of(kind.cols, dtype)
     for group in range(kind.cols):
-        first = group * each
-        if each >= lanes or kind.cols == 1:
-            places = range(first // lanes, -(-(first + each) // lanes))
-            ends = [v.add(name, source.parts[n], masks[n])[0] for n in places]
-        else:
-            n, start = divmod(first, lanes)
-            block = between(v, start, start + each, dtype)
-            ends = [v.add(name, source.parts[n], v.pand(masks[n], block, v.pattern(dtype)))[0]]
-        found = placed(v, found, of_all(ends), group, 1)
-    assert found is not None
-    return [VectorParts(kind, [found])]
+        ends = list[LaneValue]()
+        for first in range(group * each, (group + 1) * each, lanes):
+            count = min(lanes, (group + 1) * each - first)
+            number, start = divmod(first, lanes)
+            if start and lanes % each:  # neighbours are those of the group
+                x = window(v, source.parts, first)
+                mask = mask_window(v, masks, first, count, dtype)
+            else:
+                x, mask = source.parts[number], masks[number]
+                if count < lanes and source.kind.cols > count:
+                    mask = v.pand(mask, between(v, start, start + count, dtype), v.pattern(dtype))
+            ends.append(of_register(v, op.page.name.removeprefix("vmi."), x, mask))
+        put(v, made, of_all(ends), group, 1)
+    return [VectorParts(kind, filled(made))]
+
+
+WIDER = {i8: i16, u8: u16, i16: i32, u16: u32}  # what sums of these are
+
+
+def of_register(v: Vectors, name: str, x: LaneValue, mask: LaneValue) -> LaneValue:
+    """Return the sum, or the greatest or least, of the lanes of a register in its first lane."""
+    dtype = x.kind.dtype
+    if name == "vcadd" and dtype in WIDER:
+        total = v.vcadd(x, mask, to=register(WIDER[dtype]))
+        return v.vbitcast(total, to=x.kind)
+    if dtype is not bf16:
+        return v.add(name, x, mask)[0]
+    if name != "vcadd":
+        raise Inexpressible("registers of bf16 have no greatest lane")
+    x = v.vsel(x, v.bits(0, dtype), mask)
+    for _ in range(lanes_of(dtype).bit_length() - 1):
+        x = v.vadd(*v.add("vdintlv", x, x), v.pattern(dtype))
+    return x
 
 
 def in_turns(v: Vectors, op: LogicalOp) -> list[Lowered]:
     """Return the lanes of two vectors in turns: of their lower halves, and of their upper ones."""
-    low, high = both_of(op)
-    made = [one for x, y in zip(low, high, strict=True) for one in v.add("vintlv", x, y)]
-    if len(low) == 1:
-        index = moved(v, numbers(v, low[0].kind.dtype), op.results[0].cols // 2)
-        made[1] = v.add("vintlv", v.vselr(low[0], index), v.vselr(high[0], index))[0]
-    return halves_of(v, op, made)
+    low, high = op.vector("lhs"), op.vector("rhs")
+    pairs = zip(low.parts, high.parts, strict=True)
+    every = [one for x, y in pairs for one in v.add("vintlv", x, y)]
+    lanes, count = lanes_of(low.kind.dtype), len(low.parts)
+    upper = [window(v, every, low.kind.cols + n * lanes) for n in range(count)]
+    return halves_of(v, op, [*every[:count], *upper])
 
 
 def apart(v: Vectors, op: LogicalOp) -> list[Lowered]:
     """Return the even lanes of two vectors, and their odd lanes."""
-    low, high = both_of(op)
-    if len(low) == 1:
-        half = op.results[0].cols // 2
-        firsts, seconds = (v.add("vdintlv", x, x) for x in (low[0], high[0]))
-        pairs = zip(firsts, seconds, strict=True)
-        return halves_of(v, op, [placed(v, x, y, half, half) for x, y in pairs])
-    every = [*low, *high]
-    made = [v.add("vdintlv", *every[n : n + 2]) for n in range(0, len(every), 2)]
-    return halves_of(v, op, [pair[number] for number in (0, 1) for pair in made])
-
-
-def both_of(op: LogicalOp) -> tuple[Sequence[LaneValue], Sequence[LaneValue]]:
-    """Return the registers of two vectors, which must be full if there are several."""
     low, high = op.vector("lhs"), op.vector("rhs")
-    count = count_of(low.kind.cols, low.kind.dtype)
-    if count > 1 and (low.kind.cols != count * lanes_of(low.kind.dtype) or count % 2):
-        raise Inexpressible
-    return low.parts, high.parts
+    lanes, count, cols = lanes_of(low.kind.dtype), len(low.parts), low.kind.cols
+    every: list[LaneValue | None] = [*low.parts, *[None] * count]
+    for n, x in enumerate(high.parts):
+        if cols % lanes or n * lanes < cols:
+            put(v, every, x, cols + n * lanes, min(lanes, cols - n * lanes))
+    some = [x for x in every if x is not None]
+    some += some[-1:] * (2 * count - len(some))
+    pairs = [v.add("vdintlv", *some[n : n + 2]) for n in range(0, 2 * count, 2)]
+    return halves_of(v, op, [pair[number] for number in (0, 1) for pair in pairs])
 
 
 def halves_of(v: Vectors, op: LogicalOp, parts: Sequence[LaneValue]) -> list[Lowered]:
@@ -119,8 +130,18 @@ def halves_of(v: Vectors, op: LogicalOp, parts: Sequence[LaneValue]) -> list[Low
 
 
 def looked_up(v: Vectors, op: LogicalOp) -> list[Lowered]:
-    """Return the lanes of a register that indices name."""
+    """Return the lanes of a vector that indices name."""
     source, index = op.vector("src"), op.vector("index")
-    if source.kind.cols != lanes_of(source.kind.dtype):
-        raise Inexpressible  # of an index more bits count
-    return [VectorParts(op.results[0], [v.vselr(source.parts[0], index.parts[0])])]
+    lanes, cols, dtype = lanes_of(source.kind.dtype), source.kind.cols, index.kind.dtype
+    made, every = list[LaneValue](), v.pattern(dtype)
+    for at in index.parts:
+        if cols != lanes:  # of an index more bits count, or fewer
+            most = v.constant(cols - 1, SIGNED.get(dtype, dtype))
+            at = v.vand(at, read_as(v, most, dtype), every)
+        found = v.vselr(source.parts[0], at)
+        for number, x in enumerate(source.parts[1:], 1):
+            first = v.number(number * lanes, dtype)
+            mask = v.vcmps(at, first, every, to=every.kind, relation="ge")
+            found = v.vsel(v.vselr(x, at), found, mask)
+        made.append(found)
+    return [VectorParts(op.results[0], made)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Any
 
 from ptokit.isa.expansions.expansionlanguage import (
     I32,
@@ -20,10 +22,13 @@ from ptokit.isa.expansions.logicalregisters import (
     Lowered,
     MaskParts,
     VectorParts,
+    as_lanes,
     between,
     count_of,
+    lane_type,
     moved,
     numbers,
+    of_lanes,
     read_as,
     result_of,
     unit_of,
@@ -31,10 +36,10 @@ from ptokit.isa.expansions.logicalregisters import (
 )
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.localmemory import Quantity
+from ptokit.isa.model.tiles import LogicalType, register
 from ptokit.isa.model.tiles import mask as mask_type
-from ptokit.isa.model.tiles import register
 from ptokit.isa.model.types import INDEX, ScalarType
-from ptokit.values.dtypes import DType, u32
+from ptokit.values.dtypes import DType, bf16, u16, u32
 
 
 def in_registers(v: Vectors, op: LogicalOp) -> list[Lowered]:
@@ -43,16 +48,37 @@ def in_registers(v: Vectors, op: LogicalOp) -> list[Lowered]:
     vectors = [g for g in op.given.values() if isinstance(g, VectorParts)]
     kind = vectors[0].kind if vectors else op.results[0]
     if any(g.kind.dtype.bits != kind.dtype.bits for g in vectors):
-        raise Inexpressible
-    if len(op.results) == 2 and kind.signless:
-        raise Inexpressible  # the product of two registers takes their elements for unsigned
+        raise Inexpressible("its vectors have lanes of several widths")
     masks, made = op.masks(v, kind), list[list[LaneValue]]()
     for n in range(count_of(kind.cols, kind.dtype)):
         args = [_part(g, n, kind.dtype) for key, g in op.given.items() if key != "mask"]
-        result = mask_type(kind.dtype.bits) if op.results[0].word == "mask" else None
-        made.append(v.add(name, *args, masks[n], to=result, **op.attrs))
+        made.append(_in_register(v, op, name, args, masks[n]))
     every = enumerate(zip(*made, strict=True))
     return [result_of(v, op, number, parts) for number, parts in every]
+
+
+def _in_register(
+    v: Vectors, op: LogicalOp, name: str, args: Sequence[Any], mask: LaneValue
+) -> list[LaneValue]:  # Any: registers and numbers
+    """Return the results of the instruction of a name on one register."""
+    dtype = next((a.kind.dtype for a in args if isinstance(a, LaneValue)), op.results[0].dtype)
+    kinds = [mask_type(dtype.bits) if k.word == "mask" else None for k in op.results]
+    if len(kinds) == 2 and kinds[1] is not None:
+        return v.add(name, *args, mask, to=[register(dtype), kinds[1]], **op.attrs)
+    if len(kinds) == 2 and op.results[0].signless:  # the product has a sign
+        signed = [read_as(v, a, SIGNED[dtype]) for a in args]
+        made = v.add(name, *signed, mask, to=register(SIGNED[dtype]), **op.attrs)
+        return [read_as(v, x, dtype) for x in made]
+    if name == "vabs" and dtype is bf16:
+        bits = v.vand(read_as(v, args[0], u16), v.constant(0x7FFF, u16), mask)
+        return [read_as(v, bits, dtype)]
+    attrs, relation = dict(op.attrs), op.attrs.get("relation")
+    if relation == "one":  # neither equal nor NaN
+        for x in (x for x in args if isinstance(x, LaneValue)):
+            mask = v.vcmp(x, x, mask, to=kinds[0], relation="eq")
+    if isinstance(relation, str) and relation[0] == "o":  # of NaN only `ne` holds
+        attrs["relation"] = relation[1:]
+    return v.add(name, *args, mask, to=kinds[0], **attrs)
 
 
 def _part(given: Lowered | Quantity, number: int, dtype: DType) -> object:
@@ -85,11 +111,7 @@ def bitwise(v: Vectors, op: LogicalOp) -> list[Lowered]:
 def first_lanes(v: Vectors, op: LogicalOp) -> list[Lowered]:
     """Return the masks of the first lanes, as many as a number says."""
     (kind,), make = op.results, v.make
-    count = op.number("active_lanes")
-    number = getattr(count, "type", INDEX)
-    if number != INDEX:
-        (cast,) = lookup("arith.index_cast")
-        (count,) = make.op(cast, {cast.ins()[0].name: count}, {}, [INDEX])
+    count = as_index(v, op.number("active_lanes"))
     most = make.rest(make.less(kind.cols, count), 0)  # how many lanes are not selected
     left, made = make.less(kind.cols, most), dict[int, list[LaneValue]]()
     for bits in op.widths[0]:
@@ -104,39 +126,66 @@ def first_lanes(v: Vectors, op: LogicalOp) -> list[Lowered]:
 
 def first_of_groups(v: Vectors, op: LogicalOp) -> list[Lowered]:
     """Return the masks of the first lanes of each group, as many as a number says."""
-    (kind,), size = op.results, op.attrs["group_size"]
-    count = v.make.known(op.number("active_lanes"))
+    (kind,), size, make = op.results, op.attrs["group_size"], v.make
     assert isinstance(size, int)
-    if count is None:
-        raise Inexpressible
-    made, count = dict[int, list[LaneValue]](), max(0, min(count, size))
+    count = as_index(v, op.number("active_lanes"))
+    count = make.rest(make.less(size, make.rest(make.less(size, count), 0)), 0)
+    made = dict[int, list[LaneValue]]()
     for bits in op.widths[0]:
         dtype, lanes = unit_of(bits), 2048 // bits
-        starts = range(0, kind.cols, size)
         made[bits] = []
         for low in range(0, kind.cols, lanes):
-            ranges = ((max(s - low, 0), min(s + count - low, lanes)) for s in starts)
-            parts = [between(v, a, b, dtype) for a, b in ranges if a < b]
-            every, found = v.pattern(dtype), v.pattern(dtype, "PAT_ALLF")
-            for part in parts:
-                found = v.por(found, part, every)
+            found = v.pattern(dtype, "PAT_ALLF")
+            for begin in range(low // size * size, min(low + lanes, kind.cols), size):
+                first, end = max(begin, low), min(begin + size, low + lanes)
+                here = make.rest(count, first - begin)  # of those of the group
+                here = make.less(end - first, make.rest(make.less(end - first, here), 0))
+                last = v.first(make.sum(here, first - low), dtype)
+                part = v.pxor(last, v.first(first - low, dtype), v.pattern(dtype))
+                found = v.por(found, part if first > low else last, v.pattern(dtype))
             made[bits].append(found)
     return [MaskParts(kind, made)]
 
 
-def whole_masks(v: Vectors, op: LogicalOp) -> list[Lowered]:
-    """Return the masks of all lanes."""
+def as_index(v: Vectors, number: Quantity) -> Quantity:
+    """Return a number as an index."""
+    if getattr(number, "type", INDEX) == INDEX:
+        return number
+    (cast,) = lookup("arith.index_cast")
+    return v.make.op(cast, {cast.ins()[0].name: number}, {}, [INDEX])[0]
+
+
+def patterns(v: Vectors, op: LogicalOp) -> list[Lowered]:
+    """Return the masks of a pattern."""
+    (kind,), pattern = op.results, str(op.attrs["pattern"])
+    shares = {"PAT_ALL": 1, "PAT_H": 2, "PAT_Q": 4}
+    every = {"PAT_M3": 3, "PAT_M4": 4}.get(pattern)
+    count = kind.cols // shares[pattern] if pattern in shares else 0
+    if pattern.startswith("PAT_VL"):
+        count = int(pattern.removeprefix("PAT_VL"))
+    lanes = range(kind.cols)
+    return _masks(v, op, [n % every == 0 if every else n < count for n in lanes])
+
+
+def constant_masks(v: Vectors, op: LogicalOp) -> list[Lowered]:
+    """Return the masks of bits of the program."""
     (kind,) = op.results
-    if op.attrs.get("pattern") != "PAT_ALL":
-        raise Inexpressible
-    return [MaskParts(kind, {b: whole(v, kind.cols, unit_of(b)) for b in op.widths[0]})]
+    bits = [word == "true" for word in re.findall("true|false", str(op.attrs["value"]))]
+    return _masks(v, op, bits * kind.cols if len(bits) == 1 else bits)
+
+
+def _masks(v: Vectors, op: LogicalOp, selected: Sequence[bool]) -> list[Lowered]:
+    (kind,) = op.results
+    if all(selected):
+        return [MaskParts(kind, {b: whole(v, kind.cols, unit_of(b)) for b in op.widths[0]})]
+    return [MaskParts(kind, {b: of_lanes(v, selected, unit_of(b)) for b in op.widths[0]})]
 
 
 def repeated(v: Vectors, op: LogicalOp) -> list[Lowered]:
     """Return registers whose lanes all have a number."""
     (kind,) = op.results
     if kind.word == "mask":
-        raise Inexpressible
+        raise Inexpressible("registers repeat numbers, not bits of masks")
     count = count_of(kind.cols, kind.dtype)
     one = read_as(v, v.filled(op.number("scalar"), SIGNED.get(kind.dtype, kind.dtype)), kind.dtype)
     return [VectorParts(kind, [one] * count)]
@@ -158,9 +207,23 @@ def repeated_lane(v: Vectors, op: LogicalOp) -> list[Lowered]:
             groups = v.vshrs(lane, shift, v.pattern(kind.dtype))
             index = moved(v, read_as(v, groups, UNITS_SIGNED[kind.dtype.bits]), first)
         else:
-            raise Inexpressible
+            made.append(_lane_by_lane(v, kind, source, n))
+            continue
         made.append(v.vselr(x, index))
     return [VectorParts(kind, made)]
+
+
+def _lane_by_lane(v: Vectors, kind: LogicalType, source: VectorParts, number: int) -> LaneValue:
+    """Return a register in which groups begin and end at any lane."""
+    lanes, each, found = lanes_of(kind.dtype), kind.cols // source.kind.cols, None
+    low, end = number * lanes, min((number + 1) * lanes, kind.cols)
+    for group in range(low // each, -(-end // each)):
+        place, lane = divmod(group, lanes)
+        x = v.vselr(source.parts[place], v.constant(lane, UNITS_SIGNED[kind.dtype.bits]))
+        first, last = max(group * each, low) - low, min((group + 1) * each, end) - low
+        found = x if found is None else v.vsel(x, found, between(v, first, last, kind.dtype))
+    assert found is not None
+    return found
 
 
 def lane_numbers(v: Vectors, op: LogicalOp) -> list[Lowered]:
@@ -186,6 +249,8 @@ def lane_numbers(v: Vectors, op: LogicalOp) -> list[Lowered]:
 def reread(v: Vectors, op: LogicalOp) -> list[Lowered]:
     """Return the same bits as lanes of another type."""
     (kind,), source = op.results, op.vector("src")
+    if kind.dtype is source.kind.dtype:
+        return [VectorParts(kind, source.parts)]
     return [VectorParts(kind, [v.vbitcast(x, to=register(kind.dtype)) for x in source.parts])]
 
 
@@ -195,21 +260,28 @@ PARTS = {1: (None,), 2: ("EVEN", "ODD"), 4: ("P0", "P1", "P2", "P3")}
 def converted(v: Vectors, op: LogicalOp) -> list[Lowered]:
     """Return the lanes in another type, of another width by way of every second or fourth lane."""
     (kind,), source = op.results, op.vector("src")
-    if kind.in_pairs or source.kind.in_pairs:
-        raise Inexpressible
-    count, every = count_of(kind.cols, kind.dtype), v.pattern(source.kind.dtype)
-    wide, narrow = kind.dtype.bits, source.kind.dtype.bits
-    made = list[LaneValue]()
-    if wide >= narrow:
+    wide, narrow = lane_type(kind), lane_type(source.kind)
+    count, made = count_of(kind.lanes, wide), list[LaneValue]()
+    every = v.pattern(narrow if source.kind.dtype.packed else source.kind.dtype)
+
+    def converted_part(x: LaneValue, part: str | None) -> LaneValue:
+        x = v.vbitcast(x, to=register(source.kind.dtype)) if source.kind.in_pairs else x
+        return as_lanes(v, part_of(v, op, x, every, part), kind)
+
+    if wide.bits >= narrow.bits:
         for x in source.parts:
-            made += together(v, [part_of(v, op, x, every, part) for part in PARTS[wide // narrow]])
-        return [VectorParts(kind, made[:count])]
-    parts, step = PARTS[narrow // wide], narrow // wide
-    for n in range(count):
-        some = [*source.parts[n * step : (n + 1) * step]]
-        lanes = apart_in(v, [*some, *[some[-1]] * (step - len(some))])
-        some = [part_of(v, op, x, every, p) for x, p in zip(lanes, parts, strict=True)]
-        made.append(joined(v, some))
+            parts = PARTS[wide.bits // narrow.bits]
+            made += together(v, [converted_part(as_lanes(v, x, source.kind), p) for p in parts])
+        made = made[:count]
+    else:
+        step = narrow.bits // wide.bits
+        for n in range(count):
+            some = [as_lanes(v, x, source.kind) for x in source.parts[n * step : (n + 1) * step]]
+            lanes = apart_in(v, [*some, *[some[-1]] * (step - len(some))])
+            pairs = zip(lanes, PARTS[step], strict=True)
+            made.append(joined(v, [converted_part(x, p) for x, p in pairs]))
+    if kind.in_pairs:
+        made = [v.vbitcast(x, to=register(kind.dtype)) for x in made]
     return [VectorParts(kind, made)]
 
 
@@ -250,9 +322,24 @@ def part_of(
 
 
 def exponential(v: Vectors, op: LogicalOp) -> list[Lowered]:
-    """Return the exponentials of differences of f32."""
-    source, maximum = op.vector("src"), op.vector("maximum")
-    if source.kind.dtype.bits != op.results[0].dtype.bits:
-        raise Inexpressible
-    every = zip(source.parts, maximum.parts, op.masks(v, source.kind), strict=True)
-    return [VectorParts(op.results[0], [v.vexpdif(*some, part="EVEN") for some in every])]
+    """Return the exponentials of differences as f32."""
+    (kind,), source = op.results, op.vector("src")
+    made = list[LaneValue]()
+    parts = PARTS[kind.dtype.bits // source.kind.dtype.bits]
+    every = zip(source.parts, op.vector("maximum").parts, op.masks(v, source.kind), strict=True)
+    for some in every:
+        halves = [v.vexpdif(*some, to=register(kind.dtype), part=p or "EVEN") for p in parts]
+        made += together(v, halves)
+    return [VectorParts(kind, made[: count_of(kind.cols, kind.dtype)])]
+
+
+def histogram(v: Vectors, op: LogicalOp) -> list[Lowered]:
+    """Return how many bytes there are of each value, or up to each."""
+    source, made = op.vector("src"), list[LaneValue]()
+    name = f"{op.page.name.removeprefix('vmi.v')}v2"
+    for half, found in enumerate(op.vector("acc").parts):
+        number = v.make.constant(half, INDEX)
+        for x, mask in zip(source.parts, op.masks(v, source.kind), strict=True):
+            found = v.add(name, found, x, mask, number)[0]
+        made.append(found)
+    return [VectorParts(op.results[0], made)]

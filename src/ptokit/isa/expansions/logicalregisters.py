@@ -57,7 +57,8 @@ class LogicalOp:
 
     def vector(self, name: str) -> VectorParts:
         found = self.given[name]
-        assert isinstance(found, VectorParts)
+        if not isinstance(found, VectorParts):
+            raise Inexpressible("a statement that is kept as text gives its vector")
         return found
 
     def number(self, name: str) -> Quantity:
@@ -69,9 +70,9 @@ class LogicalOp:
         """Return the masks of the lanes that the instruction is for, of a vector of a type."""
         found = self.given.get("mask")
         if found is None:
-            return whole(v, kind.cols, kind.dtype)
+            return whole(v, kind.lanes, lane_type(kind))
         assert isinstance(found, MaskParts)
-        return found.parts[width(kind.dtype)]
+        return found.parts[width(lane_type(kind))]
 
 
 Lowering: TypeAlias = "Callable[[Vectors, LogicalOp], list[Lowered]]"
@@ -83,10 +84,20 @@ UNITS_SIGNED = {8: i8, 16: i16, 32: i32}
 SIGNED = {UNITS[bits]: dtype for bits, dtype in UNITS_SIGNED.items()}  # as numbers of text are
 
 
+def lane_type(kind: LogicalType) -> DType:
+    """Return the type of lanes, of pairs as integers."""
+    return UNITS[2 * kind.dtype.bits] if kind.in_pairs else kind.dtype
+
+
+def as_lanes(v: Vectors, x: LaneValue, kind: LogicalType) -> LaneValue:
+    """Return a register of pairs as one of integers; of single elements as it is."""
+    return v.vbitcast(x, to=register(lane_type(kind))) if kind.in_pairs else x
+
+
 def count_of(cols: int, dtype: DType) -> int:
     """Return how many registers hold so many lanes; Inexpressible for lanes of 4 and 64 bits."""
     if not 8 <= dtype.bits <= 32:
-        raise Inexpressible
+        raise Inexpressible(f"no register has lanes of {dtype}")
     return -(-cols // lanes_of(dtype))
 
 
@@ -99,14 +110,14 @@ def whole(v: Vectors, cols: int, dtype: DType) -> list[LaneValue]:
 def unit_of(bits: int) -> DType:
     """Return an element type of so many bits."""
     if bits not in UNITS:
-        raise Inexpressible
+        raise Inexpressible(f"no mask is for elements of {bits} bits")
     return UNITS[bits]
 
 
 def read_as(v: Vectors, x: LaneValue, dtype: DType) -> LaneValue:
     """Return the bits of a register as lanes of another type, if it is another one."""
     if x.kind.dtype.bits != dtype.bits:
-        raise Inexpressible
+        raise Inexpressible(f"{dtype} is not as wide as {x.kind.dtype}")
     return x if x.kind.dtype is dtype else v.vbitcast(x, to=register(dtype))
 
 
@@ -117,8 +128,9 @@ def numbers(v: Vectors, dtype: DType) -> LaneValue:
 
 
 def moved(v: Vectors, lanes: LaneValue, by: int) -> LaneValue:
-    """Return the numbers of lanes further on."""
+    """Return the numbers of lanes further on, of which the low bits count."""
     dtype = lanes.kind.dtype
+    by = (by + lanes_of(dtype) // 2) % lanes_of(dtype) - lanes_of(dtype) // 2
     return v.vadds(lanes, v.number(by, dtype), v.pattern(dtype)) if by else lanes
 
 
@@ -135,6 +147,63 @@ def placed(v: Vectors, into: LaneValue | None, x: LaneValue, first: int, count: 
     if into is None:
         return x
     return v.vsel(x, into, between(v, first, first + count, x.kind.dtype))
+
+
+def window(v: Vectors, parts: Sequence[LaneValue], first: int) -> LaneValue:
+    """Return a register with the lanes of a vector from one on; those behind it are of no use."""
+    dtype = parts[0].kind.dtype
+    number, start = divmod(first, lanes_of(dtype))
+    if not start:
+        return parts[number]
+    index = moved(v, numbers(v, dtype), start)
+    found = v.vselr(parts[number], index)
+    if number + 1 == len(parts):
+        return found
+    return v.vsel(found, v.vselr(parts[number + 1], index), v.first(lanes_of(dtype) - start, dtype))
+
+
+def put(v: Vectors, made: list[LaneValue | None], x: LaneValue, first: int, count: int) -> None:
+    """Let the first lanes of a register stand in a vector from a lane on."""
+    lanes = lanes_of(x.kind.dtype)
+    number, start = divmod(first, lanes)
+    here = min(count, lanes - start)
+    made[number] = placed(v, made[number], x, start, here)
+    if count > here:
+        made[number + 1] = placed(v, made[number + 1], window(v, [x], here), 0, count - here)
+
+
+def filled(made: Sequence[LaneValue | None]) -> list[LaneValue]:
+    """Return registers that all have lanes."""
+    found = [x for x in made if x is not None]
+    assert len(found) == len(made)
+    return found
+
+
+def mask_window(
+    v: Vectors, masks: Sequence[LaneValue], first: int, count: int, dtype: DType
+) -> LaneValue:
+    """Return the mask of so many lanes of a vector from one on."""
+    number, start = divmod(first, lanes_of(dtype))
+    part = v.first(count, dtype)
+    if not start:
+        found = masks[number]
+        return found if count == lanes_of(dtype) else v.pand(found, part, v.pattern(dtype))
+    unit = UNITS_SIGNED[dtype.bits]
+    ones = [v.vsel(v.constant(1, unit), v.constant(0, unit), m) for m in masks]
+    return v.vcmps(window(v, ones, first), v.number(0, unit), part, to=part.kind, relation="ne")
+
+
+def of_lanes(v: Vectors, selected: Sequence[bool], dtype: DType) -> list[LaneValue]:
+    """Return the masks of these lanes."""
+    lanes, found = lanes_of(dtype), list[LaneValue]()
+    for low in range(0, len(selected), lanes):
+        some = [False, *selected[low : low + lanes], False]
+        ends = [n for n in range(1, len(some)) if some[n] != some[n - 1]]
+        mask = v.pattern(dtype, "PAT_ALLF")
+        for first, end in zip(ends[::2], ends[1::2], strict=True):
+            mask = v.por(mask, between(v, first - 1, end - 1, dtype), v.pattern(dtype))
+        found.append(mask)
+    return found
 
 
 def result_of(v: Vectors, op: LogicalOp, number: int, parts: Sequence[LaneValue]) -> Lowered:

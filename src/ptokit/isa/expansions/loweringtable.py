@@ -9,18 +9,28 @@ from ptokit.isa.expansions.expansionlanguage import pages_of
 from ptokit.isa.expansions.logicalfolds import apart, extreme, in_turns, looked_up, total
 from ptokit.isa.expansions.logicallanes import (
     bitwise,
+    constant_masks,
     converted,
     exponential,
     first_lanes,
     first_of_groups,
+    histogram,
     in_registers,
     lane_numbers,
+    patterns,
     repeated,
     repeated_lane,
     reread,
-    whole_masks,
 )
-from ptokit.isa.expansions.logicalmemory import gathered, load, load_rows, store, store_rows
+from ptokit.isa.expansions.logicalmemory import (
+    gathered,
+    gathered_blocks,
+    load,
+    load_rows,
+    scattered,
+    store,
+    store_rows,
+)
 from ptokit.isa.expansions.logicalregisters import Lowering
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
@@ -29,7 +39,13 @@ from ptokit.isa.model.types import Kind
 MADE: dict[str, Lowering] = {
     "create_mask": first_lanes,
     "create_group_mask": first_of_groups,
-    "pset": whole_masks,
+    "pset": patterns,
+    "constant_mask": constant_masks,
+    "vdhist": histogram,
+    "vchist": histogram,
+    "vgatherb": gathered_blocks,
+    "vscatter": scattered,
+    "vsstb": store_rows,
     "vload": load,
     "vstore": store,
     "vci": lane_numbers,
@@ -63,10 +79,7 @@ def lowerings() -> Mapping[type[Instr], Lowering]:
             found[page] = MADE[name]
         elif name == "vbrc":
             found[page] = repeated_lane if page.form else repeated
-        elif all(o.name != "carry" for o in page.outs()) and set(kinds) <= {
-            Kind.LOGICAL,
-            Kind.SCALAR,
-        }:
+        elif set(kinds) <= {Kind.LOGICAL, Kind.SCALAR}:
             same = [p for p in pages_of(name) if len(p.ins()) == len(page.ins())]
             if same:
                 found[page] = in_registers

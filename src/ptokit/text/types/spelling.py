@@ -6,7 +6,14 @@ from dataclasses import replace
 from functools import lru_cache
 
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import ConvTileType, LogicalType, MultiTileType, RegisterType, TileType
+from ptokit.isa.model.tiles import (
+    REGISTER_BYTES,
+    ConvTileType,
+    LogicalType,
+    MultiTileType,
+    RegisterType,
+    TileType,
+)
 from ptokit.isa.model.types import INDEX, ArrayType, Elided, PtrType, ScalarType, StructType, Type
 from ptokit.isa.model.words import CompactMode
 from ptokit.text.types.convspelling import convolution
@@ -31,7 +38,8 @@ def spell(kind: Type, form: str) -> str:
         case LogicalType():
             return str(kind)
         case RegisterType(word="vreg"):
-            return f"!pto.vreg<{kind.cols}x{_element(kind.dtype, DPS)}>"
+            lanes = min(kind.cols, REGISTER_BYTES)  # or pairs of them
+            return f"!pto.vreg<{lanes}x{_element(kind.dtype, DPS)}>"
         case RegisterType():
             return str(kind)
         case MultiTileType():
