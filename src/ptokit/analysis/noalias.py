@@ -73,13 +73,32 @@ class Stretch(NamedTuple):
 
 
 Pieces: TypeAlias = "dict[Value, Stretch]"
+Case: TypeAlias = "tuple[object, ...]"
 
 
 def sharing(func: Func, pieces: Pieces, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each instruction with operands that overlap and must not."""
-    for op in func.ops:
-        if isinstance(op, Op):
-            yield from islice(_shared(op, pieces, facts), 1)
+    passed = set[Case]()
+    for op in (op for op in func.ops if isinstance(op, Op)):
+        case = _case(op, pieces, facts)
+        if case not in passed:
+            found = list(islice(_shared(op, pieces, facts), 1))
+            yield from found
+            if not found:
+                passed.add(case)
+
+
+def _case(op: Op, pieces: Pieces, facts: Facts) -> Case:
+    """Return what the check of an op depends on, with numbers in the place of tiles."""
+    tiles: dict[Value, int] = {}
+    parts: list[object] = []
+    for name, value in (*op.values(), *(("", result) for result in op.results)):
+        tile, *where = pieces.get(value) or (value,)
+        number = tiles.setdefault(tile, len(tiles))
+        parts += name, facts.type_of(value), number, *where, facts.numbers.get(value)
+        if op.page.types:
+            parts.append(value.type)
+    return op.page, *sorted(op.attrs.items()), *parts
 
 
 def stretches(func: Func, facts: Facts) -> Pieces:
