@@ -154,7 +154,9 @@ class LaneForm:
             )
         ]
         alike = [kinds for kinds in allowed if len({*kinds}) == 1]
-        for found in (allowed, alike):
+        loaded = [t.dtype for t in known.values() if isinstance(t, PtrType)]
+        of_memory = [kinds for kinds in alike if kinds[0].dtype in loaded]
+        for found in (allowed, alike, of_memory):
             if len(found) == 1:
                 return [*found[0]]
         if not allowed:  # the rules say which operand is wrong
