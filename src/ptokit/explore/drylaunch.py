@@ -17,8 +17,7 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.reference.interpretedkernel import InterpretedKernel
 from ptokit.engines.reference.interpreter import InterpretedMachine
 from ptokit.engines.reference.launch import placed
-from ptokit.explore.dryrun import DryRun, DryRunLimits
-from ptokit.explore.dryruncache import DryRunCache
+from ptokit.explore.dryrun import DryRun, DryRunCache, DryRunLimits
 from ptokit.explore.openvalues import addresses, depending, from_memory, source, undecided
 from ptokit.explore.pathconditions import (
     ALONE,

@@ -6,7 +6,8 @@ chosen trip count; a branch, or a selection between two tiles or views, goes a c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 from typing import Any
@@ -14,7 +15,6 @@ from typing import Any
 from ptokit.analysis.fifos import Fifo
 from ptokit.engines.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.engines.reference.interpreter import InterpretedFlow, Interpreter, Step, execution
-from ptokit.explore.dryruncache import DryRunCache
 from ptokit.explore.openvalues import deciding, is_issued, picking, source
 from ptokit.explore.pathconditions import (
     ChosenFlow,
@@ -31,11 +31,28 @@ from ptokit.machine.arguments import Env
 from ptokit.machine.execute import ReadyOp, moves
 from ptokit.machine.launchoptions import RunLimits
 from ptokit.machine.tile import GlobalView, Tile
+from ptokit.order.footprints import Templates
 from ptokit.order.group import GroupedCore
 from ptokit.order.issue import Issue, Way
 from ptokit.order.schedule import Wait
 
 HALF = 0.5
+
+
+@dataclass
+class DryRunCache:
+    """What all dry runs of one launch share: prepared ops, and the footprints of issued ops.
+
+    `marks` are the ids of barriers that were added for a check; limits do not count them.
+    """
+
+    marks: Container[int] = ()
+    ready: dict[object, ReadyOp] = field(default_factory=dict[object, ReadyOp])
+    templates: Templates = field(default_factory=Templates)
+
+    def for_other_numbers(self) -> DryRunCache:
+        """Return the state for other numbers: footprints stay valid, prepared ops do not."""
+        return DryRunCache(self.marks, templates=self.templates)
 
 
 class DryRunLimits(RunLimits):

@@ -18,8 +18,7 @@ from ptokit.analysis.known import Facts
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.reference.interpreter import InterpretedMachine, Step, execution
 from ptokit.explore.drylaunch import DryLaunch
-from ptokit.explore.dryrun import DryRun, DryRunLimits
-from ptokit.explore.dryruncache import DryRunCache
+from ptokit.explore.dryrun import DryRun, DryRunCache, DryRunLimits
 from ptokit.explore.openvalues import (
     block_queries,
     depending,

@@ -14,7 +14,7 @@ from ptokit.analysis.cores import kind_of
 from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.explore.drylaunch import DryLaunch
-from ptokit.explore.dryruncache import DryRunCache
+from ptokit.explore.dryrun import DryRunCache
 from ptokit.explore.mayalias import shown
 from ptokit.explore.pathconditions import HeldNumbers
 from ptokit.explore.pathruns import dry_runs
