@@ -32,10 +32,9 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import SPACES, TARGETS
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import INDEX
-from ptokit.machine.convtile import ConvTile
 from ptokit.machine.execute import Core
 from ptokit.machine.memory import WRITTEN, Memory
-from ptokit.machine.tile import GlobalView, Matrix, Tile
+from ptokit.machine.tile import ConvTile, GlobalView, Matrix, Tile
 from ptokit.values.enumerations import SCALING
 from ptokit.values.fixpipe import CPU_READING, HARDWARE_READING
 

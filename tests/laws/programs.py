@@ -20,9 +20,8 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import I64, INDEX, Kind, ScalarType, Type
 from ptokit.launch import settings
-from ptokit.machine.convtile import ConvTile
 from ptokit.machine.memory import Memory
-from ptokit.machine.tile import GlobalView, Matrix, Tile
+from ptokit.machine.tile import ConvTile, GlobalView, Matrix, Tile
 from ptokit.values.enumerations import Loc
 
 Said = tuple[str | None, str | None]  # a rule and its condition, as a diagnostic gives them

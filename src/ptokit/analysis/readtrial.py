@@ -12,10 +12,9 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TILE_RULES, ConvTileType, TileType
 from ptokit.isa.model.words import GlobalLayout
-from ptokit.machine.convtile import ConvTile
 from ptokit.machine.execute import Core, ReadyOp
 from ptokit.machine.memory import Memory
-from ptokit.machine.tile import GlobalView, Matrix, Tile
+from ptokit.machine.tile import ConvTile, GlobalView, Matrix, Tile
 from ptokit.values.arrays import Number
 from ptokit.values.fixpipe import CPU_READING
 

@@ -19,7 +19,6 @@ from ptokit.diagnostics.rich import Rich
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.launch.hostmemory import host_array, shares_bytes
-from ptokit.machine import convtile
 from ptokit.machine import tile as handles
 from ptokit.machine.memory import Memory
 from ptokit.machine.undefinedstore import UnwrittenWarning
@@ -28,7 +27,7 @@ from ptokit.values.enumerations import Loc, Word
 from ptokit.values.host import AnyArray, in_memory, rounded_codes, values_of
 from ptokit.values.layouts import Layout
 
-Handle = TypeVar("Handle", handles.Tile, handles.GlobalView, convtile.ConvTile)
+Handle = TypeVar("Handle", handles.Tile, handles.GlobalView, handles.ConvTile)
 Key: TypeAlias = Any  # any index that NumPy accepts
 Part: TypeAlias = Any  # NumPy's result: a scalar or an array
 Operand: TypeAlias = "Tile | float"
@@ -338,7 +337,7 @@ class LaneRegister(HostArray[handles.Tile]):
         return f"<{self.type} {np.array2string(self.numpy(), threshold=8, edgeitems=3)}>"
 
 
-class ConvTile(_Stored[convtile.ConvTile]):
+class ConvTile(_Stored[handles.ConvTile]):
     """A convolution tile with its own bytes: an array with the extents of its layout."""
 
     @property
@@ -425,7 +424,7 @@ def _tile_of(kind: TileType, data: AnyArray, shadow: AnyArray) -> Tile:
 
 
 def _conv_of(kind: ConvTileType, data: AnyArray, shadow: AnyArray) -> ConvTile:
-    return ConvTile(convtile.ConvTile(kind, _memory(data, shadow), 0))
+    return ConvTile(handles.ConvTile(kind, _memory(data, shadow), 0))
 
 
 def tensor_of(kind: GlobalType, origin: int, array: AnyArray) -> Tensor:

@@ -23,7 +23,6 @@ from ptokit.isa.model.usual import usual_layout
 from ptokit.isa.model.words import CompactMode, GlobalLayout
 from ptokit.launch.hostmemory import host_array, host_memory
 from ptokit.launch.settings import current_core, current_target, recording
-from ptokit.machine import convtile
 from ptokit.machine import tile as handles
 from ptokit.machine.memory import Elements, Memory
 from ptokit.values.dtypes import DTYPES, DType, dtype_named
@@ -330,7 +329,7 @@ def new_conv(kind: ConvTileType, data: Data | None = None) -> ConvTile:
     _require(kind)
     if kind.nbytes > LARGEST:
         raise ValueError(f"a tile of {kind.nbytes} bytes is larger than any memory")
-    made = convtile.ConvTile(kind, Memory.blank(OWN, kind.nbytes), 0)
+    made = handles.ConvTile(kind, Memory.blank(OWN, kind.nbytes), 0)
     if data is not None:
         array = host_array(data)
         if array.shape != kind.shape:

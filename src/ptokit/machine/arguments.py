@@ -19,9 +19,8 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ArrayType, PtrType, StructType
 from ptokit.isa.model.words import VECTOR, KernelKind
-from ptokit.machine.convtile import ConvTile
 from ptokit.machine.memory import Memory, blank_copies, copied
-from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile, local_array
+from ptokit.machine.tile import ConvTile, GlobalView, Matrix, Pointer, Tile, local_array
 from ptokit.values.dtypes import DType
 from ptokit.values.formats import pack, unpack
 from ptokit.values.host import AnyArray, bits_of, values_of

@@ -1,4 +1,4 @@
-"""Handles of a running program: tiles, global views and pointers.
+"""Handles of a running program: tiles, convolution tiles, global views and pointers.
 
 A handle is a type on top of bytes. Bodies index it; two handles on the same bytes alias.
 """
@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import NoReturn, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.model.globaltypes import GlobalType, global_map
-from ptokit.isa.model.tiles import TileType
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ArrayType, StructType
 from ptokit.isa.model.words import GlobalLayout
 from ptokit.machine.elementmatrix import KnownRegion, Matrix
@@ -294,3 +295,34 @@ def local_array(kind: ArrayType | StructType) -> Pointer:
     require_room("the array", kind.nbytes)
     memory = Memory("the array", np.zeros(kind.nbytes, np.uint8), written=True)
     return Pointer(kind.unit, memory, 0, kind.count)
+
+
+class ConvTile(Matrix):
+    """A convolution tile, read as the weight matrix in it."""
+
+    def __init__(self, kind: ConvTileType, memory: Memory, address: int) -> None:
+        where: IndexMap = kind.map
+        elements = Elements(memory, address, kind.dtype, where)
+        super().__init__(kind, elements, where.rows.extent, where.cols.extent)
+        self.type: ConvTileType = kind
+
+    @property
+    def inner(self) -> Shape:
+        return self.type.inner
+
+    def codes(self) -> Codes:
+        """Return the element codes in the extents of the layout; 0 for undefined elements."""
+        line = self.flat().elements
+        return line.read_written(range(1), range(self.type.numel)).reshape(self.type.shape)
+
+    def has_value(self) -> NDArray[np.bool_]:
+        """Return which elements are defined, as one row."""
+        return self.flat().elements.written(range(1), range(self.type.numel))
+
+    def assign(self, codes: Codes) -> None:
+        """Store the codes of all elements."""
+        self.flat().elements.write(range(1), range(self.type.numel), codes.reshape(1, -1))
+
+    def written(self) -> bool:
+        """Return whether every element is defined."""
+        return self.flat().elements.unwritten(range(1), range(self.type.numel)) is None

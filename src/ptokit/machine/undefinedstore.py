@@ -12,9 +12,8 @@ from ptokit.diagnostics.callsite import depth
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Value
-from ptokit.machine.convtile import ConvTile
 from ptokit.machine.partlydefined import DOCUMENTED, LostElements
-from ptokit.machine.tile import Matrix, Tile
+from ptokit.machine.tile import ConvTile, Matrix, Tile
 
 SLUG = "undefined-store"
 HELP = "write these elements, pad them, or store only the valid region"

@@ -33,10 +33,9 @@ from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import GlobalLayout
 from ptokit.launch.settings import Engine, engine_named
 from ptokit.machine.arguments import Env
-from ptokit.machine.convtile import ConvTile
 from ptokit.machine.execute import Core, ReadyOp
 from ptokit.machine.memory import Memory
-from ptokit.machine.tile import GlobalView, Tile
+from ptokit.machine.tile import ConvTile, GlobalView, Tile
 from ptokit.values.dtypes import SPELLINGS, DType
 from ptokit.values.enumerations import ConvLayout, Loc, PadValue, Word
 from ptokit.values.fixpipe import CPU_READING

@@ -10,10 +10,9 @@ from numpy.typing import DTypeLike, NDArray
 from ptokit.api import hostarrays
 from ptokit.ir.module import Value
 from ptokit.isa.model.types import ArrayType, Member, StructType
-from ptokit.machine.convtile import ConvTile
 from ptokit.machine.evaluation import NumpyArray
 from ptokit.machine.execute import Core
-from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile
+from ptokit.machine.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 from ptokit.order.group import GroupedCore
 from ptokit.values.host import AnyArray, numpy_dtype, values_of
 

@@ -12,10 +12,9 @@ from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import BY_SCALAR
 from ptokit.machine.arguments import Env
-from ptokit.machine.convtile import ConvTile
 from ptokit.machine.execute import Core
 from ptokit.machine.observer import Observer
-from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile
+from ptokit.machine.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 from ptokit.tools.shown import array_of, codes_shown, place_shown, value_shown
 
 DIGEST = 4  # bytes

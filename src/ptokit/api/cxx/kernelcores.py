@@ -44,12 +44,11 @@ from ptokit.isa.model.targets import ADDRESS_RULES, Target
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import VECTOR, AccToVecMode, KernelKind, ShortF32
 from ptokit.machine.arguments import Given
-from ptokit.machine.convtile import ConvTile
 from ptokit.machine.coreplace import CorePlace
 from ptokit.machine.evaluation import NumpyArray
 from ptokit.machine.execute import ReadyOp
 from ptokit.machine.memory import Memory, address_of
-from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile
+from ptokit.machine.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 from ptokit.order.fifoend import POPPED, PUSHED, EngineFifoEnd
 from ptokit.order.group import Grid, GroupedCore
 from ptokit.order.signalboard import CoreSignals, SignalBoard, no_cores

@@ -37,13 +37,12 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ArrayType, OpaqueType, StructType
 from ptokit.machine.arguments import Env
-from ptokit.machine.convtile import ConvTile
 from ptokit.machine.evaluation import NumpyArray
 from ptokit.machine.execute import Core, ReadyOp, not_executed, refined, stated
 from ptokit.machine.launchoptions import RunLimits
 from ptokit.machine.memory import Memory
 from ptokit.machine.observer import Observer
-from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile, local_array
+from ptokit.machine.tile import ConvTile, GlobalView, Matrix, Pointer, Tile, local_array
 from ptokit.order.group import GroupedCore
 
 Step: TypeAlias = "Callable[[Env], None]"

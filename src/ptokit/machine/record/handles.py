@@ -17,12 +17,11 @@ import numpy as np
 
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
-from ptokit.machine.convtile import ConvTile
 from ptokit.machine.evaluation import NumpyArray
 from ptokit.machine.memory import Elements, Memory
 from ptokit.machine.record.code import Coded, Int, Num
 from ptokit.machine.record.trace import TracedConv, TracedPointer, TracedTile, TracedView
-from ptokit.machine.tile import GlobalView, KnownRegion, Matrix, Pointer, Tile
+from ptokit.machine.tile import ConvTile, GlobalView, KnownRegion, Matrix, Pointer, Tile
 from ptokit.values.dtypes import DType
 from ptokit.values.layouts import Axis, IndexMap, Shape
 

@@ -16,7 +16,6 @@ import numpy as np
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import GlobalLayout
-from ptokit.machine.convtile import ConvTile
 from ptokit.machine.evaluation import NumpyArray
 from ptokit.machine.memory import Elements
 from ptokit.machine.record.code import Int, NotNative, Num, Truth
@@ -33,7 +32,7 @@ from ptokit.machine.record.expressions import (
     WindowStore,
     as_expression,
 )
-from ptokit.machine.tile import GlobalView, Matrix, Pointer, Tile
+from ptokit.machine.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 from ptokit.values import dtypes as t
 from ptokit.values.arrays import BOOL, Array, Number, Term, Window, Windows, windows_of
 from ptokit.values.enumerations import GatherOOB

@@ -16,7 +16,7 @@ from ptokit.isa.model.tiles import (
 )
 from ptokit.isa.model.types import INDEX, ArrayType, Elided, PtrType, ScalarType, StructType, Type
 from ptokit.isa.model.words import CompactMode
-from ptokit.text.types.convspelling import convolution
+from ptokit.text.types.convtypes import convolution
 from ptokit.text.types.pairs import PAIR, in_pairs
 from ptokit.values.dtypes import DType, f32
 from ptokit.values.enumerations import BLayout, ConvLayout, Loc, PadValue, SLayout

@@ -37,7 +37,7 @@ from ptokit.isa.model.types import (
     Type,
 )
 from ptokit.isa.model.words import GlobalLayout
-from ptokit.text.types.convreader import conv_of
+from ptokit.text.types.convtypes import conv_of
 from ptokit.text.types.pairs import in_elements, pairs_named
 from ptokit.text.types.parts import (
     FOREIGN_ELEMENT,

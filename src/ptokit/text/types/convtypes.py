@@ -1,4 +1,4 @@
-"""Readers of convolution tile types: ptokit's spelling, and the assembler's with `config=`."""
+"""Convolution tile types as text: ptokit's spelling, and the assembler's with `config=`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ NUMBERS = {
 }
 # keys that repeat the extents of the map: its height, width and channels
 IMPLIED = ("fmap_h", "fmap_w", "channel_size")
+PRINTED = (
+    *("filter_h", "filter_w", "dilation_h", "dilation_w", "stride_h", "stride_w", "pad_value"),
+    *("channel_size", "repeat_stride", "repeat_time", "repeat_mode", "dst_stride", "dst_mposition"),
+)
 LAYOUT = re.compile(r"#pto\.layout<\s*(\w+)\s*>")
 CONFIG = re.compile(r"#pto\.conv_tile_config<(.*)>", re.DOTALL)
 Given = dict[str, object]  # by the key
@@ -136,3 +140,30 @@ def _real(text: str, at: int) -> float:
     except ValueError:
         message = f"{text!r} is not a number"
         raise BadType("syntax-error", message, at, at + max(len(text), 1)) from None
+
+
+def convolution(kind: ConvTileType) -> str:
+    """Return `!pto.conv_tile<mat, 1x1x4x4x16xf16, config=...>`, without a default configuration."""
+    dims = "".join(f"{n}x" for n in kind.shape)
+    dtype = kind.dtype.mlir or kind.dtype.name
+    layout = f", layout=#pto.layout<{kind.layout.text}>"
+    layout = "" if kind.layout is ConvLayout.NC1HWC0 else layout
+    plain = ConvTileType(kind.dtype, kind.shape, kind.layout, kind.loc)
+    config = "" if kind == plain else f", {_configuration(kind)}"
+    return f"!pto.conv_tile<{kind.loc.text}, {dims}{dtype}{layout}{config}>"
+
+
+def _configuration(kind: ConvTileType) -> str:
+    """Return every key in the order in which the assembler prints the keys."""
+    said: dict[str, object] = {**implied(kind.shape)}
+    said |= {key: getattr(kind, name)[place] for key, (name, place) in NUMBERS.items()}
+    said["pad_value"] = _number(kind.pad_value)
+    sides = "x".join(map(str, kind.padding))
+    first = ", ".join(f"{key}={said[key]}" for key in IMPLIED[:2])
+    rest = ", ".join(f"{key}={said[key]}" for key in PRINTED)
+    return f"config=#pto.conv_tile_config<{first}, pad_list={sides}, {rest}, transpose=false>"
+
+
+def _number(value: float) -> str:
+    """Return the text of an MLIR attribute: the number and its type."""
+    return f"{int(value)} : i32" if value == int(value) else f"{value!r} : f32"
