@@ -42,12 +42,6 @@ class LocalPointer(NamedTuple):
         return LocalPointer(make.sum(self.address, step), self.dtype)
 
 
-def local_pointer(term: Quantity) -> LocalPointer:
-    """Return an operand that is a pointer into local memory."""
-    assert isinstance(term, LocalPointer), term
-    return term
-
-
 class Emitting(Protocol):
     """The instructions that take the place of one."""
 

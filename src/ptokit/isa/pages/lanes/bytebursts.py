@@ -1,6 +1,6 @@
 """Transfers of bursts of bytes between global memory, the vector buffer and L1, below tiles."""
 
-from typing import Any
+from typing import cast
 
 from ptokit.isa.lang.localmemory import (
     COMBINED,
@@ -47,19 +47,17 @@ class Bursts(Below, abstract=True, example=COPIED):
     ends: ClassVar[tuple[Loc, Loc]] = (VEC, VEC)  # memories of local pointers: source, destination
 
     @classmethod
-    def lowered(
-        cls, make: Lowering, **given: Any
-    ) -> list[Quantity] | None:  # Any: values of operands
+    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity] | None:
         return cls.bursts(make, given, cls.add)
 
     @classmethod
     def bursts(
         cls,
         make: Lowering,
-        given: dict[str, Any],
+        given: dict[str, Quantity],
         add: Callable[[Lowering, dict[str, Quantity]], None],
         dtype: DType = u8,
-    ) -> list[Quantity]:  # Any: values of operands
+    ) -> list[Quantity]:
         """Add bursts of elements of a type; `add` adds one."""
         length, loops = given["length"], (given["src_step"], given["dst_step"])
         if cls.gaps:
@@ -71,7 +69,7 @@ class Bursts(Below, abstract=True, example=COPIED):
             ends = {n: place(make, given[n], loc, offset, size, dtype) for n, loc, offset in names}
             add(make, ends)
 
-        nest(make, (given["count"], *steps, *given.get("loops", ())), burst)
+        nest(make, (given["count"], *steps, *loops_of(given)), burst)
         return []
 
     @staticmethod
@@ -129,9 +127,10 @@ class MteGmUb(Bursts, name="mte_gm_ub", pipe=MTE2, disputes=("V7",)):
     rules = fields_of(length, count)
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Any) -> list[Quantity]:  # Any: values of operands
-        names = ("src", "dst", "length", "count", "src_step", "dst_step", "pad_value", "left")
-        src, dst, length, count, src_step, dst_step, pad_value, left = (given[n] for n in names)
+    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity]:
+        names = ("src", "length", "count", "src_step", "dst_step", "pad_value", "left")
+        src, length, count, src_step, dst_step, pad_value, left = (given[n] for n in names)
+        dst = local_pointer(given["dst"])
         size = dst.dtype.bits // 8
         before = 0 if left is None or pad_value is None else make.times(left, size)
 
@@ -146,8 +145,13 @@ class MteGmUb(Bursts, name="mte_gm_ub", pipe=MTE2, disputes=("V7",)):
                 rest = make.less(make.less(dst_step, length), before)
                 fill(make, end, rest, dst.dtype, pad_value)
 
-        nest(make, (count, src_step, dst_step, *given["loops"]), burst)
+        nest(make, (count, src_step, dst_step, *loops_of(given)), burst)
         return []
+
+
+def loops_of(given: dict[str, Quantity]) -> Sequence[Quantity]:
+    """Return the extents and steps of the outer loops."""
+    return cast("Sequence[Quantity]", given.get("loops", ()))
 
 
 def fill(make: Lowering, at: Quantity, count: Quantity, dtype: DType, value: Quantity) -> None:
@@ -162,13 +166,11 @@ class StoredBursts(Bursts, abstract=True, pipe=MTE3):
     """Bursts to global memory, which a mode may combine with what is there."""
 
     @classmethod
-    def lowered(
-        cls, make: Lowering, **given: Any
-    ) -> list[Quantity] | None:  # Any: values of operands
+    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity] | None:
         combining = make.registers.get(COMBINING)
         if not combining:
             return None if combining is None else cls.bursts(make, given, cls.add)
-        dtype: DType = given["dst"].type.dtype
+        dtype = element_type(given["dst"])
         if make.registers.get(COMBINED) is not dtype:
             return None
 

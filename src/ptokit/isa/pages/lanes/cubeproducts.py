@@ -1,7 +1,7 @@
 """Products of matrices in L0A and L0B, below tiles: they are executed as those of tiles."""
 
 from ptokit.isa.lang.instr import Role
-from ptokit.isa.lang.localmemory import Lowering, Quantity, local_pointer
+from ptokit.isa.lang.localmemory import Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.lanes.cubebursts import within

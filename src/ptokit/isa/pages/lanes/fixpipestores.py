@@ -1,6 +1,6 @@
 """Results of the cube out of L0C through the fix-pipe, below tiles."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ptokit.isa.lang.localmemory import (
     COMBINED,
@@ -8,7 +8,6 @@ from ptokit.isa.lang.localmemory import (
     LocalPointer,
     Lowering,
     Quantity,
-    local_pointer,
 )
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import TileType
@@ -345,9 +344,8 @@ class MteL0cGm(Writeback, name="mte_l0c_gm"):
         operands: dict[str, Quantity],
         attrs: dict[str, object],
     ) -> None:
-        dst: Any = given["dst"]  # Any: a value with its type
-        dtype: DType = dst.type.dtype
-        view = matrix_of(make, dst, make.times(behind, dtype.size), dtype, shape, pitch)
+        dtype = element_type(given["dst"])
+        view = matrix_of(make, given["dst"], make.times(behind, dtype.size), dtype, shape, pitch)
         given_ = {**operands, "dst": view}
         if combining := given["combining"] or make.registers[COMBINING]:
             make.op(MatrixCombined, given_, {**attrs, "combining": combining})
@@ -355,9 +353,9 @@ class MteL0cGm(Writeback, name="mte_l0c_gm"):
             make.op(MatrixInGlobal, given_, attrs)
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Any) -> object:  # Any: values of operands
+    def lowered(cls, make: Lowering, **given: Quantity) -> object:
         combining, kind = (make.registers.get(name) for name in (COMBINING, COMBINED))
-        fits = combining == "" or (combining and kind is given["dst"].type.dtype)
+        fits = combining == "" or (combining and kind is element_type(given["dst"]))
         return super().lowered(make, **given) if fits else None
 
 

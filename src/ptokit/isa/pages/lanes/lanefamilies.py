@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
+from ptokit.isa.lang.localmemory import LocalPointer, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import Capacity, in_memory
 from ptokit.isa.model.tiles import TileType
@@ -23,6 +24,19 @@ LINE = 32  # bytes of a line of the vector buffer, and of a group of lanes
 HALVED = ("EVEN", "ODD")  # which lanes of a pair
 UNSIGNED = {8: u8, 16: u16, 32: u32, 64: u64}
 WORD = re.compile(r"(?<![A-Za-z0-9_])[VMPT](?![A-Za-z0-9_])|(?<=plt_b)B")
+
+
+def local_pointer(term: Quantity) -> LocalPointer:
+    """Return an operand that is a pointer into local memory."""
+    assert isinstance(term, LocalPointer), term
+    return term
+
+
+def element_type(term: Quantity) -> DType:
+    """Return the type of the elements behind a pointer into global memory."""
+    kind = getattr(term, "type", None)
+    assert isinstance(kind, PtrType), term
+    return kind.dtype
 
 
 def lanes(*statements: str, dtype: DType = f32) -> str:

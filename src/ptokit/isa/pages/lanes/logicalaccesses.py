@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity, local_pointer
+from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import LogicalType, TileType
 from ptokit.isa.pages.lanes.gatheredlanes import indices
