@@ -59,6 +59,18 @@ func.func @example(%x: !pto.ptr<f32>) {
         memory="ub",
         move="pto.mte_ub_l1 %from, %to, %n nburst(%one, %zero, %zero)",
     ),
+    "pto.mte_l1_ub": """\
+func.func @f() {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %n = arith.constant 32 : i64
+  %from = pto.castptr %zero : i64 -> !pto.ptr<f16, l1>
+  %to = pto.castptr %zero : i64 -> !pto.ptr<f16, ub>
+  pto.mte_l1_ub %from, %to, %n nburst(%one, %n, %n) : !pto.ptr<f16, l1>, !pto.ptr<f16, ub>, i64,\
+ i64, i64, i64
+  return
+}
+""",
     "pto.mte_l0c_l1": MOVED.format(
         kind="f32",
         memory="l0c",
