@@ -32,6 +32,33 @@ def sums(count: int) -> pto.Program:
     return pto.loads("\n".join(["func.func @f() {", *lines, "return", "}"]))
 
 
+def stream(count: int) -> pto.Program:
+    """An array by way of two tiles, every block written out."""
+    tile = "!pto.tile_buf<vec, 16x64xf32>"
+    view, part = "!pto.tensor_view<?x?xf32>", "!pto.partition_tensor_view<16x64xf32>"
+    lines = [f"%c{n} = arith.constant {n} : index" for n in (0, 1, 16, 64)]
+    lines += [f"%x = pto.alloc_tile : {tile}", f"%y = pto.alloc_tile : {tile}"]
+    for name in "ab":
+        extents = f"shape = [%rows, %c64], strides = [%c64, %c1] : {view}"
+        lines.append(f"%{name} = pto.make_tensor_view %{name}0, {extents}")
+    for n in range(count):
+        lines.append(f"%o{n} = arith.constant {16 * n} : index")
+        for name in "ab":
+            where = f"offsets = [%o{n}, %c0], sizes = [%c16, %c64] : {view} -> {part}"
+            lines.append(f"%{name}{n + 1} = pto.partition_view %{name}, {where}")
+        lines.append(f"pto.tload ins(%a{n + 1} : {part}) outs(%x : {tile})")
+        lines.append(f"pto.tadd ins(%x, %x : {tile}, {tile}) outs(%y : {tile})")
+        lines.append(f"pto.tstore ins(%y : {tile}) outs(%b{n + 1} : {part})")
+    head = "func.func @f(%a0: !pto.ptr<f32>, %b0: !pto.ptr<f32>, %rows: index) {"
+    return pto.loads("\n".join([head, *lines, "return", "}"]))
+
+
+def test_many_stores_of_one_tile_are_checked_in_linear_time() -> None:
+    programs = {count: stream(count) for count in (40, 400)}
+    assert programs[40].check("a5") == []
+    assert growth(lambda count: programs[count].check("a5"), 40, 400) < 30
+
+
 def test_many_scratch_tiles_are_checked_in_linear_time() -> None:
     programs = {count: sums(count) for count in (40, 400)}
     assert not any(found.is_error for found in programs[40].check("a2a3"))

@@ -185,6 +185,32 @@ def _join(names: Names, ways: Iterable[Names]) -> None:
             names[handle] |= way[handle]
 
 
+class ValueClasses:
+    """Disjoint classes of values; a value that was never united is a class of its own."""
+
+    def __init__(self) -> None:
+        self.parent: dict[Value, Value] = {}
+
+    def of(self, value: Value) -> Value:
+        """Return the representative of a value's class."""
+        root = value
+        while root in self.parent:
+            root = self.parent[root]
+        while value is not root:  # the way is shorter next time
+            self.parent[value], value = root, self.parent[value]
+        return root
+
+    def unite(self, one: Value, other: Value) -> None:
+        """Make two classes one, with the representative of the first."""
+        first, second = self.of(one), self.of(other)
+        if first is not second:
+            self.parent[second] = first
+
+    def united(self) -> set[Value]:
+        """Return the values of classes with several members."""
+        return {*self.parent, *self.parent.values()}
+
+
 class AliasClasses:
     """Values that may name the same bytes at some time; `of` returns a representative.
 
@@ -195,11 +221,11 @@ class AliasClasses:
 
     def __init__(self, points_to: PointsTo, facts: Facts | None = None) -> None:
         self.facts = facts
-        self.parent: dict[Value, Value] = {}
+        self.classes = ValueClasses()
         self.placed: dict[str, list[tuple[int, int, Value]]] = {}
         self.anywhere: dict[str, Value] = {}  # memory -> a tile at an unknown address
         for handle, storage in points_to.namings:
-            self._unite((handle, *storage))
+            self._unite(handle, storage)
         if facts is not None:
             for value, op in points_to.definitions.items():
                 self._place(value, op, facts)
@@ -208,12 +234,10 @@ class AliasClasses:
         for value in points_to.func.named() if self.anywhere else ():
             space = self._space(value)
             if space in self.anywhere:
-                self._unite((value, self.anywhere[space]))
+                self.classes.unite(value, self.anywhere[space])
 
     def of(self, value: Value) -> Value:
-        while value in self.parent:
-            value = self.parent[value]
-        return value
+        return self.classes.of(value)
 
     def _place(self, value: Value, op: Op | None, facts: Facts) -> None:
         address = next(iter(op.bound("addr")), None) if op is not None else None
@@ -229,18 +253,15 @@ class AliasClasses:
         else:
             self.anywhere[space] = value
 
-    def _unite(self, values: Iterable[Value]) -> None:
-        first, *others = [self.of(value) for value in values]
+    def _unite(self, first: Value, others: Iterable[Value]) -> None:
         for other in others:
-            root = self.of(other)
-            if root is not self.of(first):
-                self.parent[root] = self.of(first)
+            self.classes.unite(first, other)
 
     def _join_overlapping(self, places: list[tuple[int, int, Value]]) -> None:
         _, end, last = places[0]
         for start, stop, value in places[1:]:
             if start < end:
-                self._unite((last, value))
+                self.classes.unite(last, value)
             end, last = max(end, stop), value
 
     def _space(self, value: Value) -> str | None:

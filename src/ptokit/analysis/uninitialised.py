@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple, TypeAlias
 
 from ptokit.analysis.aliases import AliasClasses
@@ -43,6 +43,7 @@ ELSEWHERE = "use a separate scratch tile, or use the scratch tile before the oth
 EXCERPT = "the function reads tiles that it never writes: the caller has to fill them"
 MOST_BYTES = 1 << 24  # of a tile whose elements are looked at
 Trial: TypeAlias = "Callable[[Op, set[Value], Facts], Diagnostic | None]"
+UndefinedPart: TypeAlias = "tuple[int, tuple[int, int]]"  # a number of elements, and the first
 
 
 def uninitialised(of: TargetFacts, trial: Trial) -> tuple[list[Diagnostic], list[UndecidedRule]]:
@@ -237,14 +238,19 @@ def undefined_stores(of: TargetFacts) -> Iterator[Diagnostic]:
     for op in ops:
         for _, value in _written(op) if ALIASES not in op.page.traits else ():
             writers.setdefault(storage.of(value), []).append(op)
-    for store, tile in ((op, tile) for op in ops for tile in _stored(op)):
+
+    @cache  # a tile may be written and stored thousands of times
+    def part(tile: Value) -> UndefinedPart | None:
         made = points_to.definitions.get(tile)
-        alone = handles[storage.of(tile)] == 1 and made is not None
-        if made is None or not alone or ALLOCATES not in made.page.traits:
-            continue
+        if made is None or handles[storage.of(tile)] > 1 or ALLOCATES not in made.page.traits:
+            return None
         some = [writer for writer in writers.get(storage.of(tile), ()) if writer is not made]
-        if some and any(_smaller(writer, tile, facts) for writer in some):
-            yield from _undefined_store(store, tile, some, facts)
+        return _undefined(tile, some, facts)
+
+    for store in ops:
+        for tile in _stored(store):
+            if found := part(tile):
+                yield _undefined_store(store, tile, found, facts)
 
 
 def _stored(op: Op) -> Iterator[Value]:
@@ -271,18 +277,23 @@ def _smaller(op: Op, tile: Value, facts: Facts) -> bool:
     )
 
 
-def _undefined_store(op: Op, tile: Value, writers: list[Op], facts: Facts) -> Iterator[Diagnostic]:
+def _undefined(tile: Value, writers: list[Op], facts: Facts) -> UndefinedPart | None:
+    """Return what no instruction computes of a tile, if one of them reads less than it writes."""
+    if not any(_smaller(writer, tile, facts) for writer in writers):
+        return None
     from ptokit.analysis.definedparts import undefined_part  # imported here: few programs need it
 
-    found = undefined_part(tile, writers, facts)
-    if found is not None:
-        count, first = found
-        yield Diagnostic(
-            "undefined-store",
-            f"{op.name}: undefined elements of %{tile.name} are stored",
-            op.span,
-            Severity.WARNING,
-            seen=f"{counted(count, 'element')}, first {first}; a run stores 0 instead",
-            help="write these elements, pad them, or store only the defined ones",
-            targets=(facts.target.name,),
-        )
+    return undefined_part(tile, writers, facts)
+
+
+def _undefined_store(op: Op, tile: Value, part: UndefinedPart, facts: Facts) -> Diagnostic:
+    count, first = part
+    return Diagnostic(
+        "undefined-store",
+        f"{op.name}: undefined elements of %{tile.name} are stored",
+        op.span,
+        Severity.WARNING,
+        seen=f"{counted(count, 'element')}, first {first}; a run stores 0 instead",
+        help="write these elements, pad them, or store only the defined ones",
+        targets=(facts.target.name,),
+    )

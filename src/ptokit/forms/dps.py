@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ptokit.analysis.aliases import ValueClasses
 from ptokit.analysis.content import keeps, written_tiles
 from ptokit.analysis.defuse import DefUse, ProgramPoint
 from ptokit.analysis.facts import facts_of
@@ -88,7 +89,7 @@ class _ToDps:
     def __init__(self, func: Func) -> None:
         self.func = func
         self.chains = facts_of(func).made(DefUse)
-        self.parent: dict[Value, Value] = {}
+        self.classes = ValueClasses()
         self.tile: dict[Value, Value] = {}  # value -> the tile of its class
         self.places: dict[tuple[int, int], list[Op]] = {}  # (block, index) -> allocations before it
         ops = (op for op in func.ops if isinstance(op, Op))
@@ -98,16 +99,6 @@ class _ToDps:
 
     # classes
 
-    def _find(self, value: Value) -> Value:
-        while value in self.parent:
-            value = self.parent[value]
-        return value
-
-    def _unite(self, one: Value, other: Value) -> None:
-        first, second = self._find(one), self._find(other)
-        if first is not second:
-            self.parent[second] = first
-
     def _unite_all(self) -> None:
         for op in self.func.ops:
             if isinstance(op, OpaqueOp):
@@ -116,7 +107,7 @@ class _ToDps:
                 if op.ssa and name in op.operands:
                     old = op.bound(name)[0]
                     if keeps(op, name) or not self._is_view(old):
-                        self._unite(old, value)  # else the value gets its own tile
+                        self.classes.unite(old, value)  # else the value gets its own tile
             if op.regions:
                 self._unite_region(op)
         for op in self.func.ops:
@@ -133,7 +124,7 @@ class _ToDps:
                 continue
             fits = old[0].type == new.type and not self._is_view(old[0])
             if fits and not self.chains.needed_after(old[0], new):
-                self._unite(old[0], new)
+                self.classes.unite(old[0], new)
 
     def _is_view(self, value: Value) -> bool:
         """Return whether the value names bytes of another tile."""
@@ -144,14 +135,14 @@ class _ToDps:
         """Unite the values that enter, go around and leave a loop, or leave a branch."""
         for value, name in (pair for _, _, pairs in op.flows() for pair in pairs):
             if is_tile(name):
-                self._unite(value, name)
+                self.classes.unite(value, name)
 
     def _choose_tiles(self) -> None:
         classes: dict[Value, list[Value]] = {}
-        united = {*self.parent, *self.parent.values()}
+        united = self.classes.united()
         for value in self.chains.defined:
             if value in self.chains.written or value in united:
-                classes.setdefault(self._find(value), []).append(value)
+                classes.setdefault(self.classes.of(value), []).append(value)
         for members in classes.values():
             self._choose(members)
 
