@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import ptokit as pto
 from account.files import ROOT
 from every import every
-from fuzz.scale import tried
+from fuzz.scale import scaled, tried
 from ptokit.isa.formula.formulas import Const, Field
 from ptokit.isa.formula.rules import A5, KIRIN, KIRIN9030, at, on, without
 from ptokit.isa.index import pages
@@ -54,7 +54,9 @@ def test_what_is_legal_on_a5_is_legal_unless_an_override_forbids_it() -> None:
                 if found.slug != "memory-missing":  # of scales
                     rule = str(found.rule).partition(", when ")[0]
                     assert rule in stated[name], (page.__name__, found)
-    assert [*refused.values()] == [{"not-on-target", "element-type", "memory-missing"}] * 2
+    slugs = {"not-on-target", "element-type", "memory-missing"}
+    assert all(found <= slugs for found in refused.values())
+    assert scaled(1) < 8 or [*refused.values()] == [slugs] * 2  # a sample has not each of them
 
 
 @pytest.mark.parametrize("name", NAMES)
