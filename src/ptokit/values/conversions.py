@@ -31,6 +31,8 @@ from ptokit.values.dtypes import (
 )
 from ptokit.values.enumerations import Rounding
 
+# The sum of this f32 and a whole number below 2**22 holds the number in its last bits.
+WHOLE, WHOLE_BITS = 1.5 * 2**23, 0x4B400000
 _UNSIGNED = {4: u8, 8: u8, 16: u16, 32: u32, 64: u64}
 _SIGNED = {4: i8, 8: i8, 16: i16, 32: i32, 64: i64}
 
@@ -159,7 +161,8 @@ def _integers(whole: Array, dtype: DType, saturate: bool, reach: int) -> Array:
     """Return whole f32 as integers; the finite ones are at most `reach` (bits of f32)."""
     low, high = _range(dtype)
     if saturate and dtype.bits <= 16:
-        return _resized(_word(whole.clamp(float(low), float(high))), dtype)
+        small = whole.isnan().where(0.0, whole).clamp(float(low), float(high))
+        return _resized((small + WHOLE).bitcast(i32), dtype)  # the last bits hold it
     if reach < 127 + 31 << 23:
         wrapped = _resized(_word(whole + (whole - whole)), dtype)
     elif dtype.bits <= 32:

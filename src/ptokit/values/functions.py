@@ -10,13 +10,13 @@ from __future__ import annotations
 from math import factorial
 
 from ptokit.values.arrays import Array
+from ptokit.values.conversions import WHOLE, WHOLE_BITS
 from ptokit.values.dtypes import f32, f64, i16, i32, i64
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 0.693145751953125  # 15 bits: its product with an exponent is exact
 LN2_LOW = 1.4286068203094173e-06
 TAYLOR = (1 / 40320, 1 / 5040, 1 / 720, 1 / 120, 1 / 24, 1 / 6, 1 / 2)
-WHOLE, WHOLE_BITS = 1.5 * 2**23, 0x4B400000  # an f32 and its bits
 ZERO_BELOW, INFINITE_ABOVE = -104.0, 89.0  # exp is 0 below, infinity above
 
 
