@@ -52,6 +52,23 @@ def test_strides_of_two_run_time_extents_are_known_wherever_they_are_asked_for()
     assert (y == x * s[:, None, None]).all()
 
 
+@pto.kernel
+def first_columns(x: pto.In, y: pto.InOut, n: int) -> None:
+    t = pto.tile_vec(f32, 16, 40, valid=(9, n))
+    pto.tload(t, pto.block(x, 0, 0, 9, n))
+    pto.store(pto.block(y, 0, 0, 9, n), t)
+
+
+@pytest.mark.parametrize("n", [1, 8, 37])
+def test_a_block_of_a_run_time_width_is_part_of_an_array_of_known_extents(n: int) -> None:
+    for target in TARGETS:
+        y = np.zeros_like(X)
+        first_columns.on(target).verify(X, y, n)
+        first_columns.on(target)(X, y, n)
+        assert (y[:, :n] == X[:, :n]).all()
+        assert not y[:, n:].any()
+
+
 @pytest.mark.parametrize("width", [1, 31, 32, 33, 100])
 def test_an_array_of_one_axis_is_a_row(width: int) -> None:
     @pto.kernel(shapes="x[n] y[n]")

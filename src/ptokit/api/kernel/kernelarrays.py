@@ -227,7 +227,8 @@ class KernelArray(RecordedView):
         box = zip(axes, (row, col)[-len(axes) :], (rows, cols)[-len(axes) :], strict=True)
         for axis, first, count in box:
             extent = sizes[axis]
-            whole = isinstance(extent, int) and extent % count == 0 and _steps(first, count)
+            known = isinstance(extent, int) and not isinstance(count, RunTimeNumber)
+            whole = known and extent % count == 0 and _steps(first, count)
             sizes[axis] = count if whole else extreme("min", count, extent - first)
             starts[axis] = starts[axis] + first
         return KernelArray(
