@@ -41,7 +41,7 @@ HALF = 0.5
 
 @dataclass
 class DryRunCache:
-    """What all dry runs of one launch share: prepared ops, and the footprints of issued ops.
+    """The prepared ops and the footprints of issued ops that all dry runs of one launch share.
 
     `marks` are the ids of barriers that were added for a check; limits do not count them.
     """

@@ -217,7 +217,7 @@ class OfMode(Register, abstract=True):
 
 
 class OfStores(OfMode, abstract=True, unexecuted=COMBINES):
-    """How stores of the level below tiles combine values with those in global memory."""
+    """A mode by which stores of the level below tiles combine values with global memory."""
 
     example = f"""\
 func.func @example(%x: {VEC_F32}) {{

@@ -1,4 +1,4 @@
-"""What an instruction on registers stores in each iteration: which elements are defined, and masks.
+"""Stores of instructions on registers: their defined elements and masks in each iteration.
 
 Iterations differ in the defined elements, the masks and the numbers that an instruction reads. Of
 iterations that agree in them, one is evaluated: as a rule a full one and a tail.
