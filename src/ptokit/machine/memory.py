@@ -102,6 +102,14 @@ class Memory:
         """Return the memory of a view without an address."""
         return cls(NO_MEMORY, np.zeros(0, np.uint8), written=True)
 
+    def named(self, name: str) -> Memory:
+        """Return this memory, which is not given, under another name: the same bytes."""
+        if name == self.name:
+            return self
+        other = Memory(name, self.data, written=False)
+        other.shadow = self.shadow
+        return other
+
     @cached_property
     def shadow(self) -> Bytes:
         """The shadow, made on first use: a compiled program mostly needs none."""

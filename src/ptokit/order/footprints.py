@@ -28,7 +28,7 @@ from ptokit.machine.record.definite import mark_window, over_bytes
 from ptokit.machine.record.isolated import spanned
 from ptokit.machine.tile import GlobalView, Matrix, Placed, Pointer, Tile
 from ptokit.order.byteregions import ByteRegion, ByteRegions, MemorySpace, Ranges
-from ptokit.values.enumerations import MAT, VEC
+from ptokit.values.enumerations import BUFFERS, MAT, VEC
 
 Shape: TypeAlias = "tuple[object, ...]"  # all that an op's ranges depend on
 Templates: TypeAlias = dict[tuple[Op, Shape], "FootprintTemplate"]
@@ -141,10 +141,11 @@ class Footprints:
             if place.kind is VECTOR and cube is not None:
                 ub, l1 = SPACES[VEC], SPACES[MAT]
                 self.homes[MemorySpace(ub, cube, place.lane)] = MemorySpace(ub, number)
+                self.homes[MemorySpace(SPACES[BUFFERS[place.lane]], cube)] = MemorySpace(ub, number)
                 self.homes[MemorySpace(l1, number)] = MemorySpace(l1, cube)
 
     def _space(self, memory: Memory, core: Core, number: int) -> MemorySpace:
-        if core.spaces.get(memory.name) is memory:
+        if core.owns(memory) and memory.name in self.target.capacity:
             return MemorySpace(memory.name, number)
         if id(memory) not in self.arrays:
             self.kept.append(memory)

@@ -27,7 +27,7 @@ from ptokit.order.fifoend import COUNTERS, SLOTS
 from ptokit.order.schedule import Schedule
 from ptokit.order.signalboard import CoreSignals, SignalBoard
 from ptokit.order.signalcells import SIGNALS_MEMORY, SignalCells
-from ptokit.values.enumerations import MAT, VEC
+from ptokit.values.enumerations import BUFFERS, MAT, VEC
 from ptokit.values.fixpipe import FixPipe
 
 T = TypeVar("T")
@@ -61,12 +61,15 @@ class GroupedCore(Core):
         self.opened.clear()
 
 
+SHARED = frozenset(SPACES[loc] for loc in (*BUFFERS, MAT))
+
+
 def share_buffers(cores: Sequence[GroupedCore]) -> None:
-    """Let the cube of a block access the buffer of its first vector core, and those L1."""
+    """Let the cube core of a block access the buffers of its vector cores, and those L1."""
     cubes, vectors = ([c for c in cores if c.kind is kind] for kind in (CUBE, VECTOR))
     if cubes and vectors and cubes[0].grid.shares:
-        cubes[0].shared[SPACES[VEC]] = vectors[0].space(VEC)
-        for core in vectors:
+        for loc, core in zip(BUFFERS, vectors, strict=False):
+            cubes[0].shared[SPACES[loc]] = core.space(VEC).named(SPACES[loc])
             core.shared[SPACES[MAT]] = cubes[0].space(MAT)
 
 
@@ -77,7 +80,7 @@ class Grid:
     `together`: cores of several blocks or ranks wait for each other. `rank`: the rank of the launch
     in a job with several. `signals`: cores use signals besides FIFOs. `polls`: cores wait for
     numbers in memory. `separate`: each vector core has its own signals at the cube.
-    `shares`: the cube accesses the buffer of its first vector core, or vector cores access L1.
+    `shares`: the cube accesses the buffers of its vector cores, or these access L1.
     """
 
     kinds: Sequence[KernelKind]
@@ -189,10 +192,10 @@ def _noted(grid: Grid, place: CorePlace, program: Program[T]) -> Program[T]:
 
 def _reaches_out(kind: KernelKind, func: Func) -> bool:
     """Return whether a core of this kind places bytes in a buffer of the other kind."""
-    other = VEC if kind is CUBE else MAT
+    others = BUFFERS if kind is CUBE else (MAT,)
     placed = (op for op in func.ops if isinstance(op, Op) and PLACES in op.page.traits)
     types = (op.results[0].type for op in placed)
-    return any(isinstance(kind, TileType) and kind.loc is other for kind in types)
+    return any(isinstance(kind, TileType) and kind.loc in others for kind in types)
 
 
 def _signals(func: Func | None) -> Iterator[Op]:

@@ -89,7 +89,10 @@ class Rounding(Enum):
 
 
 class Loc(Word, mlir="address_space", cpp_type="TileType"):
-    """The location of a tile: its memory space (TileType in C++). Other text says ub, l1, l0a."""
+    """The location of a tile: its memory space (TileType in C++). Other text says ub, l1, l0a.
+
+    For a cube core VEC is the buffer of the first vector core, and VEC1 that of the second.
+    """
 
     VEC = "vec", "Vec", "vec", "ub"
     MAT = "mat", "Mat", "mat", "l1"
@@ -101,11 +104,13 @@ class Loc(Word, mlir="address_space", cpp_type="TileType"):
     SCALE_LEFT = "scaleleft", "ScaleLeft", "scale_left"
     SCALE_RIGHT = "scaleright", "ScaleRight", "scale_right"
     REGISTER = "register", "Register"
+    VEC1 = "vec1", "Vec1"
 
 
 VEC, MAT, LEFT, RIGHT, ACC = Loc.VEC, Loc.MAT, Loc.LEFT, Loc.RIGHT, Loc.ACC
 
 
+BUFFERS = VEC, Loc.VEC1  # of the vector cores of a block, as its cube core sees them
 BIAS, SCALING, SCALE_LEFT, SCALE_RIGHT = Loc.BIAS, Loc.SCALING, Loc.SCALE_LEFT, Loc.SCALE_RIGHT
 
 

@@ -311,7 +311,7 @@ class Job:
     queued: bool = False  # the pipes have queues
     rings: Rings | None = None  # addresses of popped tiles, if the pipes have queues
     ops: Sequence[object] = ()  # ops and regions that define handles
-    marked: frozenset[str] = frozenset()  # arrays whose written bytes the run reports
+    marked: frozenset[str] = frozenset()  # memories whose written bytes others see
 
     @gc_disabled()
     def compiled(self, body: Block) -> Made | NotNative:

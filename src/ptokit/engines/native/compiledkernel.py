@@ -32,7 +32,14 @@ from ptokit.machine.observer import Observer, RunNotes
 from ptokit.machine.record.code import NotNative
 from ptokit.order.fifoend import COUNTERS, reason
 from ptokit.order.fifoleftovers import fifo_uses, left_in_fifos
-from ptokit.order.group import Grid, GroupedCore, launch_cores, problem_on
+from ptokit.order.group import (
+    SHARED,
+    Grid,
+    GroupedCore,
+    launch_cores,
+    problem_on,
+    share_buffers,
+)
 from ptokit.order.schedule import Schedule, Wait, deadlock
 from ptokit.order.signalboard import CoreSignals, SignalBoard
 from ptokit.order.signalcells import SIGNALS_MEMORY
@@ -223,8 +230,6 @@ class _Launch:
     ) -> None:
         if any(_grows(env, rank.written) for env in envs.values()):
             raise NotNative("an output is as large as its views")
-        if rank.grid.shares:
-            raise NotNative("cores that access one another's buffers")
         self.rank, self.envs, self.limits, self.logged = rank, envs, limits, logged
         self.span, self.marked = span or range(rank.grid.blocks), marked
         schedule = _WithoutWaits() if rank.switches else schedule or Schedule()
@@ -256,7 +261,7 @@ class _Launch:
                 self._restart(worker, place)
         else:
             self.shared[number] = shared = grid.shared_memories()
-            self.workers[number] = [self._worker(place, shared) for place in places]
+            self.workers[number] = list(self._workers(places, shared))
         return [partial(_finished, worker) for worker in self.workers[number]]
 
     def switched(self) -> Iterator[Sequence[Worker]]:
@@ -334,16 +339,28 @@ class _Launch:
             self.told[offset] = self.rank.grid.cells.awaited(offset // 8, cells, self.cores)
         return self.told[offset]
 
-    def _worker(self, place: CorePlace, memories: dict[str, Memory]) -> Worker:
-        how = self.rank.how
+    def _workers(
+        self, places: Iterable[CorePlace], memories: dict[str, Memory]
+    ) -> Iterator[Worker]:
+        """Yield the workers of the cores of a block."""
+        how, grid = self.rank.how, self.rank.grid
         kind_of_core = _SwitchedCore if self.rank.switches else GroupedCore
-        core = kind_of_core(how.target, how.fixpipe, place, self.rank.grid, self.board)
-        core.shared = {**memories, SIGNALS_MEMORY: self.signals}
+        given = how.target, how.fixpipe
+        cores = [kind_of_core(*given, place, grid, self.board) for place in places]
+        for core in cores:
+            core.shared = {**memories, SIGNALS_MEMORY: self.signals}
+        share_buffers(cores)
+        yield from map(self._worker, cores)
+
+    def _worker(self, core: GroupedCore) -> Worker:
+        how, place = self.rank.how, core.place
         body = self.rank.bodies[place.kind]
         kind = place.lane, self.logged, self.marked, variant_of(self.limits)
         job = body.job_on(core, self.envs[place.kind])
         job.suspends, job.logged = self.rank.switches, self.logged
         job.marked = self.marked & {f"%{arg.name}" for arg in self.envs[place.kind]}
+        if self.rank.grid.shares:
+            job.marked |= SHARED  # a core does not see in its own text what others write
         session = body.started(job, self.limits, kind)
         return Worker(session, core, place.block, place.block + 1, how.blocks)
 

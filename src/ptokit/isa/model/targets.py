@@ -60,6 +60,7 @@ SPACES: dict[Loc, str] = {
     SCALE_LEFT: "L0A_MX",
     SCALE_RIGHT: "L0B_MX",
     Loc.REGISTER: "VF",
+    Loc.VEC1: "UB1",
 }
 
 
@@ -323,7 +324,7 @@ ADDRESS_RULES = (*MEMORY_RULES, *at_address(Field("addr"), Field("tile")))
 
 def _sizes(ub: int, l0c: int, bt: int, fb: int, mx: int) -> dict[str, int]:
     l1, l0 = 512, 64
-    sizes = {"UB": ub, "L1": l1, "L0A": l0, "L0B": l0, "L0C": l0c, "BT": bt, "FB": fb}
+    sizes = {"UB": ub, "L1": l1, "L0A": l0, "L0B": l0, "L0C": l0c, "BT": bt, "FB": fb, "UB1": ub}
     return {name: n * KIB for name, n in (sizes | {"L0A_MX": mx, "L0B_MX": mx, "VF": 1024}).items()}
 
 

@@ -47,11 +47,11 @@ CLAUSES = (
 class Writeback(Below, abstract=True, pipe=FIX, core=CUBE, example=MULTIPLIED):
     """The m x n elements of an accumulator, converted and written in another layout.
 
-    Rows of a block of 16 columns are contiguous in L0C, blocks are `src_step` rows apart; rows of
-    the result (`nz2nd`) or its columns (`nz2dn`) are `dst_step` elements apart. `pre_quant` scales,
-    `pre_relu` multiplies negative values by 0 or by a slope, and `clip` limits what is above it.
-    `loop3` repeats all with steps of 32 bytes in L0C and of elements in the result. `unit_flag` has
-    no effect.
+    Rows of a block of 16 columns are contiguous in L0C, blocks are `src_step` rows apart. Rows of
+    the result (`nz2nd`, or no layout) or its columns (`nz2dn`) are `dst_step` elements apart.
+    `pre_quant` scales, `pre_relu` multiplies negative values by 0 or by a slope, and `clip` limits
+    what is above it. `loop3` repeats all with steps of 32 bytes in L0C and of elements in the
+    result. `unit_flag` has no effect.
     """
 
     src = In(Ptr)
@@ -83,10 +83,13 @@ class Writeback(Below, abstract=True, pipe=FIX, core=CUBE, example=MULTIPLIED):
     rules = (
         within(src, ACC),
         *(named("operand-value", c >= 0, help="extents are at least 0") for c in (m, n)),
-        named(
-            "attribute",
-            layout.isin("nz2nd", "nz2dn"),
-            help="results in boxes are not executed: use nz2nd or nz2dn",
+        when(
+            layout.given,
+            named(
+                "attribute",
+                layout.isin("nz2nd", "nz2dn"),
+                help="sources contradict each other about steps of boxes: use nz2nd or nz2dn",
+            ),
         ),
         when(
             quantisation.given,
@@ -102,7 +105,7 @@ class Writeback(Below, abstract=True, pipe=FIX, core=CUBE, example=MULTIPLIED):
     @classmethod
     def lowered(cls, make: Lowering, **given: Quantity) -> object:
         known = numbers(make, *(given[n] for n in ("m", "n", "src_step", "dst_step")))
-        if known is None or given["layout"] not in ("nz2nd", "nz2dn"):
+        if known is None:
             return None
         m, n, src_step, dst_step = known
         down = given["layout"] == "nz2dn"
@@ -276,11 +279,15 @@ class MatrixInGlobal(OutOfL0C, name="mte_l0c_gm", form="a matrix"):
         dst[src.valid] = converted(src, dst.dtype, given, words, fixpipe)
 
 
-class MatrixInBuffer(OutOfL0C, name="mte_l0c_l1", form="a matrix"):
-    """Store a matrix of L0C in L1 or in a vector buffer."""
+class IntoLocalMemory(OutOfL0C, abstract=True):
+    """A matrix out of L0C, converted, in a local memory."""
 
     dst = Out(Tile)
     run = MatrixInGlobal.run
+
+
+class MatrixInL1(IntoLocalMemory, name="mte_l0c_l1", form="a matrix"):
+    """Store a matrix of L0C in L1."""
 
 
 class MatrixCombined(OutOfL0C, name="mte_l0c_gm", form="a matrix, combined"):
@@ -362,7 +369,27 @@ class MteL0cGm(Writeback, name="mte_l0c_gm"):
 class IntoBuffers(Writeback, abstract=True):
     """A store in a local memory."""
 
-    loc: ClassVar[Loc]
+    @staticmethod
+    def place(
+        make: Lowering,
+        given: dict[str, Quantity],
+        behind: Quantity,
+        shape: tuple[int, int],
+        pitch: tuple[int, int],
+        loc: Loc,
+    ) -> Quantity:
+        """Return the tile of the result in a memory."""
+        dst = local_pointer(given["dst"]).moved(make, behind)
+        (m, n), down = shape, pitch[0] == 1
+        rows, cols, layout = (pitch[1], n, DN) if down else (m, pitch[0], ND)
+        kind = TileType(loc, dst.dtype, rows, cols, Shape(m, n), layout)
+        return make.window(kind, dst.address)
+
+
+class MteL0cL1(IntoBuffers, name="mte_l0c_l1"):
+    __doc__ = Writeback.__doc__
+
+    rules = (Writeback.rules, within(Writeback.dst, MAT))
 
     @classmethod
     def store(
@@ -375,33 +402,5 @@ class IntoBuffers(Writeback, abstract=True):
         operands: dict[str, Quantity],
         attrs: dict[str, object],
     ) -> None:
-        dst = local_pointer(given["dst"]).moved(make, behind)
-        (m, n), down = shape, pitch[0] == 1
-        rows, cols, layout = (pitch[1], n, DN) if down else (m, pitch[0], ND)
-        kind = TileType(cls.loc, dst.dtype, rows, cols, Shape(m, n), layout)
-        make.op(MatrixInBuffer, {**operands, "dst": make.window(kind, dst.address)}, attrs)
-
-
-class MteL0cL1(IntoBuffers, name="mte_l0c_l1", loc=MAT):
-    __doc__ = Writeback.__doc__
-
-    rules = (Writeback.rules, within(Writeback.dst, MAT))
-
-
-class MteL0cUb(IntoBuffers, name="mte_l0c_ub", loc=VEC):
-    """The m x n elements of an accumulator, converted, in the buffer of the first vector core.
-
-    As `mte_l0c_l1`. `dst_mode` says which vector core: 0.
-    """
-
-    src, dst = Writeback.src, Writeback.dst
-    m, n, src_step, dst_step = Writeback.m, Writeback.n, Writeback.src_step, Writeback.dst_step
-    core_number = In(Scalar, None, scalar="i64", doc="the vector core")
-    halves = Attr(str, None)
-    asm = Asm(clauses=(("dst_mode", ("core_number", "halves")), *CLAUSES))
-    rules = (
-        Writeback.rules,
-        within(dst, VEC),
-        named("operand-value", core_number == 0, help="ptokit shares one buffer with the cube"),
-        named("attribute", ~halves.given, help="ptokit shares one buffer with the cube"),
-    )
+        dst = cls.place(make, given, behind, shape, pitch, MAT)
+        make.op(MatrixInL1, {**operands, "dst": dst}, attrs)

@@ -82,7 +82,7 @@ enum class TFillPadMode : std::int32_t { Normal = 0, InPlace = 1, Expand = 2 };
 enum class TInsertMode : std::int32_t { SPLIT2 = 2, SPLIT4 = 3 };
 enum class TileLayoutCustom : std::int32_t { ND = 0, DN = 1, NZ = 2, ZN = 3, ZZ = 4, NONE = 5 };
 enum TileSplitAxis : std::int32_t { TILE_NO_SPLIT = 0, TILE_UP_DOWN = 1, TILE_LEFT_RIGHT = 2, TILE_UP_DOWN_ODD = 3, TILE_LEFT_RIGHT_ODD = 4 };
-enum class TileType : std::int32_t { Vec = 0, Mat = 1, Left = 2, Right = 3, Acc = 4, Bias = 5, Scaling = 6, ScaleLeft = 7, ScaleRight = 8, Register = 9, Ctrl = 9 };
+enum class TileType : std::int32_t { Vec = 0, Mat = 1, Left = 2, Right = 3, Acc = 4, Bias = 5, Scaling = 6, ScaleLeft = 7, ScaleRight = 8, Register = 9, Vec1 = 10, Ctrl = 9 };
 enum VFImplKind : std::int32_t { VFIMPL_DEFAULT = 0, VFIMPL_1D_NO_POST_UPDATE = 1, VFIMPL_2D_NO_POST_UPDATE = 2, VFIMPL_1D_POST_UPDATE = 3, VFIMPL_2D_POST_UPDATE = 4 };
 enum class VecStoreMode : std::int32_t { ND = 0, NZ = 1 };
 namespace comm { enum class NotifyOp : std::int32_t { AtomicAdd = 0, Set = 1 }; }
