@@ -104,7 +104,9 @@ def test_its_shape_is_read_and_written() -> None:
     for page in pages():
         shape, where = page.asm.shape, "src/ptokit/text"
         what = f"{page.__name__}: shape {shape!r} has no"
-        assert shape in SHAPES, f"{what} reader: add one to SHAPES of {where}/read/shapes.py"
+        assert shape in SHAPES, (
+            f"{what} reader: add a format to FORMATS of {where}/read/formatted.py"
+        )
         assert shape in WRITERS, f"{what} writer: add one to WRITERS of {where}/write/statements.py"
 
 

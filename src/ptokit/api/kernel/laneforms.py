@@ -34,7 +34,7 @@ from ptokit.isa.model.tiles import ALIGN, RegisterType, mask, register
 from ptokit.isa.model.types import Kind, PtrType, ScalarType, Type
 from ptokit.launch.settings import recording
 from ptokit.text.read.reader import read
-from ptokit.text.read.registerops import defined, plain
+from ptokit.text.read.registerops import outcome, plain
 from ptokit.values.dtypes import DTYPES, DType
 
 KINDS = {"vreg": "a vector register", "mask": "a mask", "align": "a state of unaligned accesses"}
@@ -49,7 +49,7 @@ class LaneForm:
 
     def __init__(self, name: str, page: type[Instr]) -> None:
         self.name, self.page = name, page
-        self.operands, self.results = plain(page), defined(page)
+        self.operands, self.results = plain(page), outcome(page)
         self.places = (*(o.name for o in self.operands), *(a.name for a in page.attrs))
         self.__name__ = self.__qualname__ = name
         self.__signature__ = self._signature()

@@ -340,7 +340,7 @@ class CmpI(Instr, own="cmpi signed|unsigned", name="cmpi", asm=COMPARED, pipe=S)
     """result (i1) = lhs compared with rhs."""
 
     example = LESSER
-    result = Result(Scalar)
+    result = Result(Scalar, scalar="i1")
     lhs = In(Scalar, whole=True)
     rhs = In(Scalar, whole=True)
     predicate = Attr(Predicate, Predicate.EQ)
@@ -361,7 +361,7 @@ class Select(Instr, own="select", name="select", pipe=S):
     asm = Asm(dialect="arith", shape="select", cpp_text=chosen)
     example = LESSER
     result = Result(Any_)
-    condition = In(Scalar, whole=True)
+    condition = In(Scalar, scalar="i1")
     yes = In(Any_)
     no = In(Any_)
 

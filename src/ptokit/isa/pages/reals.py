@@ -228,7 +228,7 @@ class CmpF(Instr, own="cmpf", asm=COMPARED, pipe=S):
     """result (i1) = lhs compared with rhs; -0 equals 0."""
 
     example = f"{TWO}%n = NAME olt, %a, %b : f32"
-    result = Result(Scalar)
+    result = Result(Scalar, scalar="i1")
     lhs = Real()
     rhs = Real()
     predicate = Attr(FloatPredicate, FloatPredicate.FALSE)

@@ -18,9 +18,9 @@ from ptokit.ir.module import Block, Comments, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.text.read.attributes import numeral
-from ptokit.text.read.build import Named
 from ptokit.text.read.callreader import Item, read_item, typed
 from ptokit.text.read.cursor import FUNCS
+from ptokit.text.read.names import Named
 from ptokit.text.read.parser import Parser
 
 
@@ -147,7 +147,7 @@ def read_branch(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[
     op = Op(page, spans={"": p.span(at)})
     *chosen, passed = page.operands
     for operand in chosen:
-        item = read_item(p, p.names)
+        item = read_item(p)
         if item.value is None:
             raise p.wrong("syntax-error", f"the {operand.name} is a value", item.at)
         p.names.serve(item.value, operand)
@@ -172,9 +172,9 @@ def read_switch(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[
     op = Op(forms[0], spans={"": p.span(at)})
     *_, passed = op.page.operands
     flag = next(o for o in op.page.operands if o is not passed)
-    item = read_item(p, p.names)
+    item = read_item(p)
     p.expect(":")
-    op.operands[flag.name] = value = typed(p.names, item, p.type(), p.i - 1)
+    op.operands[flag.name] = value = typed(p, item, p.type(), p.i - 1)
     p.names.require(value, flag, item.at)
     op.spans[flag.name] = p.span(item.at)
     p.expect(",")
@@ -208,12 +208,12 @@ def _successor(p: Parser, op: Op) -> list[Value]:
     items: list[Item] = []
     values: list[Value] = []
     if p.accept("("):
-        items.append(read_item(p, p.names))
+        items.append(read_item(p))
         while p.accept(","):
-            items.append(read_item(p, p.names))
+            items.append(read_item(p))
         for item in items:
             p.expect("," if values else ":")
-            values.append(typed(p.names, item, p.type(), p.i - 1))
+            values.append(typed(p, item, p.type(), p.i - 1))
         p.expect(")", at + 1)
     _fits(p, block, values, at)
     return values

@@ -14,8 +14,9 @@ from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import INDEX, Elided, Kind, OpaqueType, ScalarType, Type
 from ptokit.text.read.attributes import FAMILY, Given, bind_attributes, dictionary, read_value
 from ptokit.text.read.binding import UnknownOperandType, of_another_level
-from ptokit.text.read.build import Named, expect_results
+from ptokit.text.read.build import defined, expect_results
 from ptokit.text.read.callreader import Item, read_item
+from ptokit.text.read.names import Named
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.signature import Slot, signature
 
@@ -73,7 +74,7 @@ def _read_part(
     if isinstance(part, Attr):
         given.append(_word(p, part))
         return
-    item = read_item(p, p.names)
+    item = read_item(p)
     if item.value is None:
         value = p.names.literal(item.number, type_of(part.operand, item.number), item.at)
     else:
@@ -131,7 +132,7 @@ def _indices(p: Parser, operand: Operand) -> tuple[tuple[Value, ...], Span]:
     """Read `[%i, %j]`."""
     opened = p.i
     p.expect("[")
-    items = [read_item(p, p.names) for _ in p.elements("]", opened)]
+    items = [read_item(p) for _ in p.elements("]", opened)]
     values: list[Value] = []
     for item in items:
         value = item.value or p.names.literal(item.number, type_of(operand, item.number), item.at)
@@ -173,10 +174,7 @@ def read_element(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
         p.names.require(op.bound(name)[0], page.operand(name), items[name].at)
     if page.results():
         kind = p.type() if p.accept("->") else element_type(op.bound(typed[0])[0].type)
-        if results:
-            expect_results(p, page, 1, results)
-        named = [p.names.define(n, kind, i) for n, i in results]
-        op.results = named or [p.names.anonymous(kind)]
+        op.results = defined(p, page, [kind], results)
     return op
 
 
@@ -203,7 +201,7 @@ def _indexed(p: Parser, page: type[Instr], op: Op) -> dict[str, Item]:
             continue
         if indexed or items:
             p.expect("[" if indexed else ",")
-        items[name] = item = read_item(p, p.names)
+        items[name] = item = read_item(p)
         op.spans[name] = p.span(item.at)
         if indexed:
             if item.value is None:

@@ -12,8 +12,9 @@ from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Elided
 from ptokit.text.read.attributes import dictionary
 from ptokit.text.read.binding import UnknownOperandType
-from ptokit.text.read.build import Named, build
+from ptokit.text.read.build import build
 from ptokit.text.read.callreader import Call, in_brackets, read_item
+from ptokit.text.read.names import Named
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.signature import signature
 from ptokit.text.types.typereader import buffer_rank
@@ -23,8 +24,8 @@ ROWS_AND_COLUMNS = 2
 
 def read_memref_part(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """Read `op %a[%i, 0] [16, 16] [1, 1] : T to U`."""
-    call = Call(at, [read_item(p, p.names)])
-    offsets, sizes, steps = (in_brackets(p, p.names) for _ in range(3))
+    call = Call(at, [read_item(p)])
+    offsets, sizes, steps = (in_brackets(p) for _ in range(3))
     call.keyed = {"offsets": offsets, "sizes": sizes, "steps": steps}
     if p.texts[p.i] == "{":
         call.attrs = dictionary(p)
@@ -38,7 +39,7 @@ def read_memref_part(p: Parser, forms: Sequence[type[Instr]], at: int, results: 
     if isinstance(kind, GlobalType) and all(step.number == 1 for step in steps):
         del call.keyed["steps"]
     forms = [page for page in forms if ("steps" in call.keyed) == _has_steps(page)]
-    return build(p, p.names, forms, call, results)
+    return build(p, forms, call, results)
 
 
 def _require_rank(p: Parser, call: Call, whole: TileType) -> None:
@@ -69,11 +70,11 @@ def _has_steps(page: type[Instr]) -> bool:
 
 def read_memref_cast(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
     """Read `op %a : T to U`."""
-    call = Call(at, [read_item(p, p.names)])
+    call = Call(at, [read_item(p)])
     kind = _read_types(p, call)
     of_tiles = [page for page in forms if WINDOW in page.traits]
     others = [page for page in forms if page not in of_tiles]
-    return build(p, p.names, of_tiles if isinstance(kind, TileType) else others, call, results)
+    return build(p, of_tiles if isinstance(kind, TileType) else others, call, results)
 
 
 def read_recast(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
@@ -81,13 +82,13 @@ def read_recast(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[
 
     The op on a buffer whose memory the text does not state is kept as an opaque op.
     """
-    call = Call(at, [read_item(p, p.names)])
+    call = Call(at, [read_item(p)])
     p.expect("to")
     for number, name in enumerate(("offset", "sizes", "strides")):
         p.expect(",") if number else None
         p.expect(name)
         p.expect(":")
-        call.keyed[name] = in_brackets(p, p.names)
+        call.keyed[name] = in_brackets(p)
     if p.texts[p.i] == "{":
         call.attrs = dictionary(p)
     p.expect(":")
@@ -99,4 +100,4 @@ def read_recast(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[
     call.results = [(kind := p.type(), p.i - 1)]
     if not isinstance(kind, GlobalType | Elided):
         raise UnknownOperandType
-    return build(p, p.names, forms, call, results)
+    return build(p, forms, call, results)

@@ -14,41 +14,40 @@ from ptokit.isa.model.types import ELISIONS, Elided, Kind, OpaqueType, PtrType, 
 from ptokit.text.read.attributes import Given, bind_attributes
 from ptokit.text.read.binding import UnknownOperandType, points
 from ptokit.text.read.callreader import Call, Item
-from ptokit.text.read.cursor import UNKNOWN, Cursor
+from ptokit.text.read.cursor import UNKNOWN
 from ptokit.text.read.forms import fitting_form
-from ptokit.text.read.names import Names, of_rank, pointer_to
+from ptokit.text.read.names import Named, of_rank, pointer_to
+from ptokit.text.read.parser import Parser
 from ptokit.text.read.signature import Signature, Slot
 
-Named = tuple[str, int]  # a written result: its name and its token
+Use = tuple[Value, int]  # the value of an operand, and its token
 
 
-def build(
-    cursor: Cursor, names: Names, forms: Sequence[type[Instr]], call: Call, results: list[Named]
-) -> Op:
+def build(p: Parser, forms: Sequence[type[Instr]], call: Call, results: list[Named]) -> Op:
     """Return the op that `call` writes, in the form of `forms` that fits."""
-    sig, pairs = fitting_form(cursor, forms, call, len(results))
+    sig, pairs = fitting_form(p, forms, call, len(results))
     operands: dict[str, tuple[Value, ...]] = {}
-    spans = {"": cursor.span(call.at)}
+    spans = {"": p.span(call.at)}
     rebound: Value | None = None
     for slot, items in pairs:
-        values = tuple(_value(names, slot, item) for item in items)
+        values = tuple(_value(p, slot, item) for item in items)
         if slot.operand.role.value == "defined":  # a handle in outs(...): the name is redefined
             rebound = values[0]
             continue
         if items:
             operands[slot.name] = values
-            spans[slot.name] = cursor.span(items[0].at, items[-1].at)
+            spans[slot.name] = p.span(items[0].at, items[-1].at)
     keyed = {s.key or s.name for s, _ in pairs}
     valued = [(key, items) for key, items in call.keyed.items() if key not in keyed]
     for key in (key for key, items in valued if not items):
-        raise cursor.wrong("attribute", f"{key}: missing value", call.at)
+        raise p.wrong("attribute", f"{key}: missing value", call.at)
     given = [*call.attrs, *(_attribute(key, items) for key, items in valued)]
     op = new_op(sig.page, operands, regions=call.regions, spans=spans)
     if given:
-        bind_attributes(cursor, op, given)
+        bind_attributes(p, op, given)
     if EXPOSES in sig.page.traits and any(map(_in_tiles, _types(op, call))):
         raise UnknownOperandType
-    op.results = _results(cursor, names, op, sig, call, results, rebound)
+    op.results = _results(p, op, sig, call, results, rebound)
     op.into = rebound
     if call.clause:
         op.dialect = CLAUSES_SINCE
@@ -91,27 +90,26 @@ def _attribute(key: str, items: list[Item]) -> Given:
     return Given(key, at, items[0].number, at, at)
 
 
-def _value(names: Names, slot: Slot, item: Item) -> Value:
+def _value(p: Parser, slot: Slot, item: Item) -> Value:
     """Return the value of an item, after comparing its type with the type written here."""
     value = item.value
     if value is None:
         given = item.type is not None and not isinstance(item.type, Elided)
         kind = item.type if given and item.type else type_of(slot.operand, item.number)
-        return names.literal(item.number, kind, item.at)
+        return p.names.literal(item.number, kind, item.at)
     if points(slot, value.type):
         value.type = pointer_to(value.type)
     if item.type is not None and item.type is not value.type:
-        names.agree(value, item.type, item.type_at)
+        p.names.agree(value, item.type, item.type_at)
     if isinstance(value.type, Elided):
-        names.serve(value, slot.operand, item.at)
-    elif names.flat:  # this line may be the only one with the type
-        names.require(value, slot.operand, item.at)
+        p.names.serve(value, slot.operand, item.at)
+    elif p.names.flat:  # this line may be the only one with the type
+        p.names.require(value, slot.operand, item.at)
     return value
 
 
 def _results(
-    cursor: Cursor,
-    names: Names,
+    p: Parser,
     op: Op,
     sig: Signature,
     call: Call,
@@ -120,29 +118,65 @@ def _results(
 ) -> list[Value]:
     into = call.outs is None or len(results) == len(sig.results) + len(sig.fresh)
     slots = (*sig.results, *(sig.fresh if results and into else ()))
-    types = _result_types(cursor, slots, call)
+    types = _result_types(p, slots, call)
     if call.outs is not None and not call.results:
         types = [
             op.bound(s.name)[0].type if op.bound(s.name) else t
             for s, t in zip(slots, types, strict=True)
         ]
     if not results:
-        return [_unnamed(names, op, slots, types, rebound, call.at)] if slots else []
-    expect_results(cursor, sig.page, len(slots), results)
-    values = [names.define(n, kind, at) for (n, at), kind in zip(results, types, strict=True)]
+        return [_unnamed(p, op, slots, types, rebound, call.at)] if slots else []
+    expect_results(p, sig.page, len(slots), results)
+    values = [p.names.define(n, kind, at) for (n, at), kind in zip(results, types, strict=True)]
     for slot, value in zip(slots, values, strict=True):
-        names.serve(value, slot.operand)
+        p.names.serve(value, slot.operand)
     return values
 
 
-def expect_results(cursor: Cursor, page: type[Instr], count: int, results: list[Named]) -> None:
+def expect_results(p: Parser, page: type[Instr], count: int, results: list[Named]) -> None:
     """Raise PtoError unless the op defines as many values as the text names."""
     if len(results) != count:
         message = f"{page.mnemonic()}: expected {counted(count, 'result')}, got {len(results)}"
-        raise cursor.wrong("operand-count", message, results[0][1])
+        raise p.wrong("operand-count", message, results[0][1])
 
 
-def _result_types(cursor: Cursor, slots: Sequence[Slot], call: Call) -> list[Type]:
+def finish(
+    p: Parser, op: Op, results: list[Named], operands: Sequence[Use], types: Sequence[Type]
+) -> Op:
+    """Bind operands to the page's inputs in order, and define the results; return the op."""
+    page = op.page
+    slots = [page.operand(name) for name in page.asm.order] or page.ins()
+    if len(operands) > len(slots) or any(o.required for o in slots[len(operands) :]):
+        wanted = f"expected {counted(len(slots), 'operand')}, got {len(operands)}"
+        raise p.wrong("operand-count", f"{page.mnemonic()}: {wanted}", p.i - 1)
+    for slot, (value, at) in zip(slots, operands, strict=False):
+        op.operands[slot.name] = value
+        op.spans[slot.name] = p.span(at)
+        if isinstance(value.type, OpaqueType):
+            raise UnknownOperandType
+        if not slot.accepts(value.type):
+            wanted = f"expected {slot.wanted} as {slot.name}"
+            message = f"{page.mnemonic()}: {wanted}, got {value.type}"
+            raise p.wrong("type-mismatch", message, at)
+    if results:
+        expect_results(p, page, len(types), results)
+    if any(isinstance(kind, OpaqueType) for kind in types):
+        raise UnknownOperandType
+    op.results = defined(p, page, types, results)
+    return op
+
+
+def defined(
+    p: Parser, page: type[Instr], kinds: Sequence[Type], results: list[Named]
+) -> list[Value]:
+    """Return the results of an op with these types, without names if the text has none."""
+    if not results:
+        return [p.names.anonymous(kind) for kind in kinds]
+    expect_results(p, page, len(kinds), results)
+    return [p.names.define(n, kind, at) for (n, at), kind in zip(results, kinds, strict=True)]
+
+
+def _result_types(p: Parser, slots: Sequence[Slot], call: Call) -> list[Type]:
     """Return the written types of the results, or omitted ones."""
     written = call.results or []
     if not written:
@@ -151,31 +185,31 @@ def _result_types(cursor: Cursor, slots: Sequence[Slot], call: Call) -> list[Typ
         if not slots:  # destination first: the type repeats that of the destination
             return []
         message = f"{counted(len(slots), 'result')}, but {counted(len(written), 'type')}"
-        raise cursor.wrong("operand-count", message, written[0][1])
+        raise p.wrong("operand-count", message, written[0][1])
     for number, (kind, at) in enumerate(written):
-        if slots[number].kind is Kind.PTR and cursor.texts[at][:7] == "memref<":
+        if slots[number].kind is Kind.PTR and p.texts[at][:7] == "memref<":
             written[number] = pointer_to(kind), at
     for slot, (kind, at) in zip(slots, written, strict=True):
-        require_kind(cursor, slot.operand, kind, at)
+        require_kind(p, slot.operand, kind, at)
     lengths = {len(items) for items in call.keyed.values()}
     return [of_rank(kind, lengths) for kind, _ in written]
 
 
-def require_kind(cursor: Cursor, operand: Operand, kind: Type, at: int) -> None:
+def require_kind(p: Parser, operand: Operand, kind: Type, at: int) -> None:
     """Raise PtoError if a known result type is not of the kind that the page declares."""
     if not operand.kind.accepts(kind) and not isinstance(kind, Elided | OpaqueType):
         message = f"{operand.name}: expected {operand.wanted}, got {kind}"
-        raise cursor.wrong("type-mismatch", message, at)
+        raise p.wrong("type-mismatch", message, at)
 
 
 def _unnamed(
-    names: Names, op: Op, slots: Sequence[Slot], types: list[Type], rebound: Value | None, at: int
+    p: Parser, op: Op, slots: Sequence[Slot], types: list[Type], rebound: Value | None, at: int
 ) -> Value:
     """Return the result of a handle op that names none: the name of its handle means the result."""
     source = rebound
     if source is None and slots[0].kind is Kind.TILE:
         source = next((v for _, v in op.values() if Kind.TILE.accepts(v.type)), None)
     if source is None:
-        return names.anonymous(types[0])
+        return p.names.anonymous(types[0])
     kind = source.type if rebound is not None or types[0] == ELISIONS[Kind.TILE] else types[0]
-    return names.rebind(source, kind, at)
+    return p.names.rebind(source, kind, at)

@@ -16,8 +16,7 @@ from ptokit.isa.index import lookup
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import Type
 from ptokit.text.read.attributes import Given, attached, dictionary, numeral, read_value
-from ptokit.text.read.cursor import Cursor
-from ptokit.text.read.names import Names
+from ptokit.text.read.parser import Parser
 from ptokit.text.read.signature import keywords
 from ptokit.text.types.parts import DIGITS
 from ptokit.values.enumerations import Word
@@ -54,78 +53,78 @@ class Call:
     clause: bool = False  # an operand with a keyword follows the types: `fp %f : T`
 
 
-def flags(cursor: Cursor) -> Given:
+def flags(p: Parser) -> Given:
     """Read `overflow<nsw, nuw>`, the short spelling of an attribute."""
-    at, word = cursor.i, cursor.texts[cursor.i]
-    cursor.i += 1
-    value = Raw(f"#arith.{word}{read_value(cursor)}")
-    return Given(FLAGS[word], at, value, at + 1, cursor.i - 1)
+    at, word = p.i, p.texts[p.i]
+    p.i += 1
+    value = Raw(f"#arith.{word}{read_value(p)}")
+    return Given(FLAGS[word], at, value, at + 1, p.i - 1)
 
 
-def read_signature(cursor: Cursor, call: Call) -> None:
+def read_signature(p: Parser, call: Call) -> None:
     """Read `: (T, U) -> V`, `: T, U -> V`, `: T`, `-> V`, or nothing."""
-    if cursor.accept(":"):
-        call.types = cursor.listed_types()
-    if cursor.accept("->"):
-        call.results = cursor.listed_types()
+    if p.accept(":"):
+        call.types = p.listed_types()
+    if p.accept("->"):
+        call.results = p.listed_types()
 
 
-def read_item(cursor: Cursor, names: Names) -> Item:
+def read_item(p: Parser) -> Item:
     """Read a value, a number, or an address `@tile(0x1000)`."""
-    at = cursor.i
-    text = cursor.texts[at]
-    cursor.i += 1
+    at = p.i
+    text = p.texts[at]
+    p.i += 1
     if text[:1] == "%":
         if len(text) == 1:
-            cursor.i = at
-            cursor.fail("expected a name after '%'")
-        return Item(at, names.resolve(at), None)
+            p.i = at
+            p.fail("expected a name after '%'")
+        return Item(at, p.names.resolve(at), None)
     if text[:1] == "@":
-        cursor.expect("(")
-        number = numeral(cursor.texts[cursor.i])
+        p.expect("(")
+        number = numeral(p.texts[p.i])
         if number is None:
-            cursor.fail("expected an address")
-        cursor.i += 1
-        cursor.expect(")", at + 1)
+            p.fail("expected an address")
+        p.i += 1
+        p.expect(")", at + 1)
         return Item(at, None, number)
     number = numeral(text)
     if number is None:
-        cursor.i = at
+        p.i = at
         big = text[:1] in DIGITS or text[:1] == "-"
-        cursor.fail("expected a number of at most 64 bits" if big else "expected an operand")
+        p.fail("expected a number of at most 64 bits" if big else "expected an operand")
     return Item(at, None, number)
 
 
-def typed(names: Names, item: Item, kind: Type, at: int) -> Value:
+def typed(p: Parser, item: Item, kind: Type, at: int) -> Value:
     """Return the value of an item whose type stands at token `at`; a number becomes a constant."""
     if item.value is None:
-        return names.literal(item.number, kind, item.at)
-    names.agree(item.value, kind, at)
+        return p.names.literal(item.number, kind, item.at)
+    p.names.agree(item.value, kind, at)
     return item.value
 
 
-def in_brackets(cursor: Cursor, names: Names) -> list[Item]:
+def in_brackets(p: Parser) -> list[Item]:
     """Read `[%a, 4]`."""
-    opened = cursor.i
-    cursor.expect("[")
-    return [read_item(cursor, names) for _ in cursor.elements("]", opened)]
+    opened = p.i
+    p.expect("[")
+    return [read_item(p) for _ in p.elements("]", opened)]
 
 
-def in_angles(cursor: Cursor, names: Names) -> list[Item]:
+def in_angles(p: Parser) -> list[Item]:
     """Read `<<<%x, %y, 4>>>`."""
     for _ in range(3):
-        cursor.expect("<")
-    items = [read_item(cursor, names)]
-    while cursor.accept(","):
-        items.append(read_item(cursor, names))
+        p.expect("<")
+    items = [read_item(p)]
+    while p.accept(","):
+        items.append(read_item(p))
     for _ in range(3):
-        cursor.expect(">")
+        p.expect(">")
     return items
 
 
-def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: int) -> Call:
+def read_call(p: Parser, forms: Sequence[type[Instr]], at: int) -> Call:
     """Read the parts of an op of one of `forms`: operands, attributes and types."""
-    reader = CallReader(cursor, names, forms, at)
+    reader = CallReader(p, forms, at)
     reader.read()
     return reader.call
 
@@ -133,10 +132,10 @@ def read_call(cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: in
 class CallReader:
     """The reader of one call, whose mnemonic at token `at` means one of `forms`."""
 
-    __slots__ = ("call", "cursor", "forms", "names")
+    __slots__ = ("call", "cursor", "forms")
 
-    def __init__(self, cursor: Cursor, names: Names, forms: Sequence[type[Instr]], at: int) -> None:
-        self.cursor, self.names, self.forms, self.call = cursor, names, forms, Call(at)
+    def __init__(self, p: Parser, forms: Sequence[type[Instr]], at: int) -> None:
+        self.cursor, self.forms, self.call = p, forms, Call(at)
 
     def read(self) -> None:
         """Read all parts, with commas between operands, then the types."""
@@ -167,7 +166,7 @@ class CallReader:
         elif text in ("ins", "outs") and after == "(":
             self._side()
         elif text == "[":
-            call.index += in_brackets(cursor, self.names)
+            call.index += in_brackets(cursor)
         elif text == "{":
             call.attrs += dictionary(cursor)
         elif text[:1] == "#":
@@ -189,7 +188,7 @@ class CallReader:
         return True
 
     def _item(self) -> Item:
-        return read_item(self.cursor, self.names)
+        return read_item(self.cursor)
 
     def _side(self) -> None:
         """Read `ins(...)` or `outs(...)`."""
@@ -221,7 +220,7 @@ class CallReader:
         if cursor.at_operand():
             self.call.keyed[key] = [self._item()]
         elif text == "[":
-            self.call.keyed[key] = in_brackets(cursor, self.names)
+            self.call.keyed[key] = in_brackets(cursor)
         else:
             value_at = cursor.i
             value = read_value(cursor)
@@ -283,7 +282,7 @@ class CallReader:
         """Read an operand of a group with its indices, its flag and its attributes."""
         cursor, call, item = self.cursor, self.call, self._item()
         if cursor.texts[cursor.i] == "[":
-            call.index += in_brackets(cursor, self.names)
+            call.index += in_brackets(cursor)
         if cursor.texts[cursor.i] in {page.asm.flag for page in self.forms} - {""}:
             call.attrs.append(self._flag())
         if cursor.texts[cursor.i] == "{":

@@ -16,8 +16,9 @@ from ptokit.isa.model.types import I1, INDEX, OpaqueType
 from ptokit.text.read.attributes import Typed, bind_attributes, dictionary
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.blocks import with_successors
-from ptokit.text.read.build import Named, build, expect_results
+from ptokit.text.read.build import build, defined, expect_results
 from ptokit.text.read.callreader import Call, Item, read_item, read_signature
+from ptokit.text.read.names import Named
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.regions import cases_in_text_order, check_regions
 from ptokit.text.read.signature import Signature, Slot, signature
@@ -45,7 +46,7 @@ def read_generic(p: Parser, forms: Sequence[type[Instr]], at: int, results: list
     if segments is not None:
         return _segmented(p, forms, call, results, _sizes(str(segments.value)))
     if SHAPES_OF_CALLS & {forms[0].asm.shape}:
-        return build(p, p.names, forms, call, results)
+        return build(p, forms, call, results)
     if forms[0].asm.shape == "call":
         op, attr = read_plain(p, forms[0], call, results), forms[0].attrs[0].name
         op.attrs[attr] = symbol_name(str(op.attrs[attr]))
@@ -61,7 +62,7 @@ def generic_call(p: Parser, at: int, *, branches: bool = False) -> tuple[Call, i
     call = Call(at, generic=True)
     opened = p.i
     p.expect("(")
-    call.items += [read_item(p, p.names) for _ in p.elements(")", opened)]
+    call.items += [read_item(p) for _ in p.elements(")", opened)]
     for item in (item for item in call.items if item.value is None):
         raise p.wrong("syntax-error", "operands in generic form are values, not numbers", item.at)
     labels = p.i
@@ -258,7 +259,6 @@ def _completed(p: Parser, op: Op, call: Call, results: list[Named]) -> Op:
     wrong = op.page.below and any(not op.page.operand(n).accepts(v.type) for n, v in op.values())
     if wrong or any(isinstance(kind, OpaqueType) for kind in types):
         raise UnknownOperandType
-    op.results = [p.names.define(n, k, i) for (n, i), k in zip(results, types, strict=False)]
-    op.results = op.results or [p.names.anonymous(kind) for kind in types]
+    op.results = defined(p, op.page, types, results)
     check_regions(p, op, call.at)
     return op

@@ -33,6 +33,7 @@ from ptokit.text.types.pairs import counting_elements
 from ptokit.text.types.spelling import told_apart
 from ptokit.text.types.typereader import in_global_memory
 
+Named = tuple[str, int]  # a written result: its name and its token
 DTYPE = ELISIONS[Kind.INDEX]
 CONCRETE: dict[Kind, type] = {
     Kind.TILE: TileType,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Block, OpaqueOp, Value
 from ptokit.isa.model.types import Type
-from ptokit.text.read.build import Named
 from ptokit.text.read.cursor import CLOSING, UNKNOWN
+from ptokit.text.read.names import Named
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.recovery import begins, begins_region
 

@@ -12,9 +12,10 @@ from ptokit.isa.lang.asm import DIALECTS
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import OTHERWISE_KEPT
 from ptokit.text.read.binding import UnknownOperandType
-from ptokit.text.read.build import Named, require_kind
+from ptokit.text.read.build import require_kind
 from ptokit.text.read.cursor import Lost
 from ptokit.text.read.generic import read_generic
+from ptokit.text.read.names import Named
 from ptokit.text.read.opaque import read_opaque
 from ptokit.text.read.ownscalars import on_numbers, own_forms, own_generic, read_own
 from ptokit.text.read.parser import Parser

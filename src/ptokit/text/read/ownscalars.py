@@ -19,11 +19,12 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import I1, ScalarType, Type
 from ptokit.text.read.attributes import Given, bind_attributes, dictionary
 from ptokit.text.read.binding import UnknownOperandType
-from ptokit.text.read.build import Named
-from ptokit.text.read.callreader import FLAGS, flags, read_item
+from ptokit.text.read.build import finish
+from ptokit.text.read.callreader import FLAGS, flags, read_item, typed
 from ptokit.text.read.generic import generic_call, read_generic, read_plain
+from ptokit.text.read.names import Named
 from ptokit.text.read.parser import Parser
-from ptokit.text.read.shapes import SHAPES, finish, typed_use
+from ptokit.text.read.shapes import SHAPES
 from ptokit.values.enumerations import Word
 
 SIGNS = ("signed", "unsigned")
@@ -59,9 +60,9 @@ def read_own(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     if shape == "compare":
         word_at = p.i
         given.append(Given("", word_at, p.word("a predicate"), word_at, word_at))
-    items = [read_item(p, p.names)]
+    items = [read_item(p)]
     while p.accept(","):
-        items.append(read_item(p, p.names))
+        items.append(read_item(p))
     sign = _words(p, given, forms)
     p.expect(":")
     types = [kind for kind, _ in p.listed_types()]
@@ -76,7 +77,8 @@ def read_own(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     if len(types) != len(items):
         message = f"{counted(len(items), 'operand')}, but {counted(len(types), 'type')}"
         raise p.wrong("operand-count", message, at)
-    values = [typed_use(p, item, kind) for item, kind in zip(items, types, strict=True)]
+    pairs = zip(items, types, strict=True)
+    values = [(typed(p, item, kind, p.i - 1), item.at) for item, kind in pairs]
     op = Op(page, spans={"": p.span(at)}, dialect=OWN_SINCE)
     bind_attributes(p, op, [_predicate(page, g, sign) for g in given])
     return finish(p, op, results, values, [I1] if shape == "compare" else outcome)

@@ -11,9 +11,8 @@ from ptokit.diagnostics.source import Span
 from ptokit.ir.editing import trimmed
 from ptokit.ir.module import AnyOp, Block, Comments, Op, Value
 from ptokit.isa.model.types import Type
-from ptokit.text.read.build import Named
 from ptokit.text.read.cursor import FUNCS, Cursor, Enough, Lost, Tokens
-from ptokit.text.read.names import Names, NameScope
+from ptokit.text.read.names import Named, Names, NameScope
 
 ReadOp: TypeAlias = "Callable[[Parser, Block], AnyOp | None]"
 ReadBlocks: TypeAlias = "Callable[[Parser, list[Value], int, list[str]], Block]"

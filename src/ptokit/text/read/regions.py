@@ -15,8 +15,9 @@ from ptokit.isa.lang.traits import OUTSIDE, TERMINATOR
 from ptokit.isa.model.types import I64, INDEX, Type
 from ptokit.text.read.attributes import Given, bind_attributes, dictionary, numeral, read_value
 from ptokit.text.read.binding import UnknownOperandType
-from ptokit.text.read.build import Named, expect_results
+from ptokit.text.read.build import defined
 from ptokit.text.read.callreader import Item, read_item, typed
+from ptokit.text.read.names import Named
 from ptokit.text.read.parser import Parser
 
 
@@ -29,7 +30,7 @@ def read_for(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Nam
     p.expect("=")
     items: list[Item] = []
     for operand, word in zip(bounds, ("to", "step", None), strict=True):
-        items.append(read_item(p, p.names))
+        items.append(read_item(p))
         op.spans[operand.name] = p.span(items[-1].at)
         if word:
             p.expect(word)
@@ -42,7 +43,7 @@ def read_for(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Nam
     if p.accept(":"):
         kind = p.type()
     for operand, item in zip(bounds, items, strict=True):
-        op.operands[operand.name] = typed(p.names, item, kind, item.at)
+        op.operands[operand.name] = typed(p, item, kind, item.at)
         p.names.require(op.bound(operand.name)[0], operand, item.at)
     types = types or [(i.value.type if i.value else I64, i.at) for i in firsts]
     kinds = _begin(p, op, carried.name, firsts, types)
@@ -81,7 +82,7 @@ def read_condition(p: Parser, forms: Sequence[type[Instr]], at: int, results: li
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
     p.expect("(")
-    condition = read_item(p, p.names)
+    condition = read_item(p)
     if condition.value is None:
         raise p.wrong("syntax-error", "expected a condition of type i1", condition.at)
     p.names.serve(condition.value, page.operands[0])
@@ -90,7 +91,7 @@ def read_condition(p: Parser, forms: Sequence[type[Instr]], at: int, results: li
     op.spans[page.operands[0].name] = p.span(condition.at)
     items: list[Item] = []
     while p.at_operand() if items else p.at_operand() and not p.begins_statement():
-        items.append(read_item(p, p.names))
+        items.append(read_item(p))
         if not p.accept(","):
             break
     kinds: list[tuple[Type, int]] = []
@@ -105,7 +106,7 @@ def read_if(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Name
     """Read `op %condition -> (T) { ... } else { ... }`."""
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
-    item = read_item(p, p.names)
+    item = read_item(p)
     if item.value is None:
         raise p.wrong("syntax-error", "expected a condition of type i1", item.at)
     condition = page.operands[0]
@@ -133,10 +134,10 @@ def read_cases(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[N
     """Read `op %n -> T case 2 { ... } default { ... }`; the default's region is the last one."""
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
-    item = read_item(p, p.names)
+    item = read_item(p)
     given = dictionary(p) if p.texts[p.i] == "{" else []
     flag, attr = page.operands[0], page.attrs[0]
-    op.operands[flag.name] = typed(p.names, item, INDEX, item.at)
+    op.operands[flag.name] = typed(p, item, INDEX, item.at)
     op.spans[flag.name] = p.span(item.at)
     types = [kind for kind, _ in _arrow_types(p)]
     cases: list[int] = []
@@ -205,7 +206,7 @@ def _isolated(p: Parser, op: Op, at: int) -> Block:
     """
     opened = p.i
     p.expect("(")
-    items = [read_item(p, p.names) for _ in p.elements(")", opened)]
+    items = [read_item(p) for _ in p.elements(")", opened)]
     with p.names.isolated():
         region = p.region([], op)
     p.expect(":")
@@ -215,9 +216,9 @@ def _isolated(p: Parser, op: Op, at: int) -> Block:
     if not p.is_broken(region) and len(region.args) != len(items):
         message = f"{counted(len(items), 'operand')}, but the region takes {len(region.args)}"
         raise p.wrong("operand-count", message, at)
-    values = [typed(p.names, i, kind, i.at) for i, (kind, _) in zip(items, kinds, strict=False)]
+    values = [typed(p, i, kind, i.at) for i, (kind, _) in zip(items, kinds, strict=False)]
     for inner, item in zip(region.args, items, strict=False):
-        typed(p.names, item, inner.type, item.at)
+        typed(p, item, inner.type, item.at)
     now = dict(zip(region.args, values, strict=False))
     if any(isinstance(inner, OpaqueOp) for inner in region.walk()):
         raise UnknownOperandType  # its text has the names of the region
@@ -232,7 +233,7 @@ def _launch(p: Parser, page: type[Instr]) -> list[Given]:
     for number, attr in enumerate(a for a in page.attrs if a.required):
         p.expect(",") if number else None
         at = p.i
-        value = read_item(p, p.names).value if p.texts[at][:1] == "%" else None
+        value = read_item(p).value if p.texts[at][:1] == "%" else None
         extent = read_value(p) if value is None else p.names.constants.get(value, value)
         if not isinstance(extent, int):
             raise _no_extent(p, page, attr.key, at)
@@ -269,7 +270,7 @@ def _carried(p: Parser, word: str = "iter_args") -> tuple[list[Named], list[Item
         for _ in p.elements(")", opened):
             names.append(_name(p))
             p.expect("=")
-            firsts.append(read_item(p, p.names))
+            firsts.append(read_item(p))
     return names, firsts
 
 
@@ -287,7 +288,7 @@ def _begin(
     p: Parser, op: Op, name: str, items: list[Item], types: list[tuple[Type, int]]
 ) -> list[Type]:
     """Bind items with written types to the op's list operand; return the types."""
-    values = [typed(p.names, i, kind, at) for i, (kind, at) in zip(items, types, strict=True)]
+    values = [typed(p, i, kind, at) for i, (kind, at) in zip(items, types, strict=True)]
     if values:
         op.operands[name] = tuple(values)
         op.spans[name] = p.span(items[0].at, items[-1].at)
@@ -375,11 +376,5 @@ def _defined(p: Parser, op: Op, kinds: list[Type], results: list[Named]) -> Op:
         before = op.attrs
         bind_attributes(p, op, dictionary(p))
         op.attrs = before | op.attrs
-    if results or kinds:
-        if results:
-            expect_results(p, op.page, len(kinds), results)
-            named = zip(results, kinds, strict=True)
-            op.results = [p.names.define(n, kind, i) for (n, i), kind in named]
-        else:
-            op.results = [p.names.anonymous(kind) for kind in kinds]
+    op.results = defined(p, op.page, kinds, results)
     return op

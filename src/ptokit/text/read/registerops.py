@@ -19,8 +19,9 @@ from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.model.types import INDEX, Kind, OpaqueType, Type
 from ptokit.text.read.attributes import Given, bind_attributes, dictionary, read_value
 from ptokit.text.read.binding import UnknownOperandType
-from ptokit.text.read.build import Named, expect_results
+from ptokit.text.read.build import defined
 from ptokit.text.read.callreader import Item, read_item
+from ptokit.text.read.names import Named
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.signature import signature
 from ptokit.text.types.parts import DIGITS
@@ -64,7 +65,7 @@ def bare_words(page: type[Instr]) -> dict[str, Attr]:
     return {word: attrs[name] for name, *words in bare for word in words}
 
 
-def defined(page: type[Instr]) -> list[Operand]:
+def outcome(page: type[Instr]) -> list[Operand]:
     """Return the results in text order: registers, then numbers and pointers."""
     return [*(o for o in page.outs() if o.fresh), *page.results()]
 
@@ -87,7 +88,7 @@ def synopsis(page: type[Instr]) -> str:
     for word, _ in page.asm.clauses:
         names = ", ".join(f"%{name}" for _, name in inside(page, word))
         text += f" {word}({names})" if word and grouped_required(page, word) else ""
-    results = ", ".join(f"%{o.name}" for o in defined(page))
+    results = ", ".join(f"%{o.name}" for o in outcome(page))
     return f"{results} = {page.mnemonic()} {text}" if results else f"{page.mnemonic()} {text}"
 
 
@@ -121,11 +122,11 @@ def _parts(p: Parser, forms: Sequence[type[Instr]]) -> _RegisterStatement:
     while True:
         text, after = p.texts[p.i], p.texts[p.i + 1]
         if text[:1] == "%" and not p.begins_statement():
-            read.items.append((read_item(p, p.names), False))
+            read.items.append((read_item(p), False))
         elif text == "[":
             opened = p.i
             p.i += 1
-            read.items += [(read_item(p, p.names), True) for _ in p.elements("]", opened)]
+            read.items += [(read_item(p), True) for _ in p.elements("]", opened)]
         elif text[:1] == '"' and p.texts[p.i - 1] != '"':
             word_at = p.i
             read.words.append(Given("", word_at, read_value(p), word_at, word_at))
@@ -138,7 +139,7 @@ def _parts(p: Parser, forms: Sequence[type[Instr]]) -> _RegisterStatement:
             read.groups.append((text, inner))
         elif after == "(" and text in by_name:
             p.i += 2
-            read.named.append((text, read_item(p, p.names)))
+            read.named.append((text, read_item(p)))
             p.expect(")")
         elif text in bare:
             read.bare.append((text, p.i))
@@ -165,7 +166,7 @@ def _inner(p: Parser) -> _Inner:
         key = p.texts[p.i]
         p.i += 2
     if p.texts[p.i][:1] == "%" or p.texts[p.i][:1] in DIGITS:
-        return key, read_item(p, p.names)
+        return key, read_item(p)
     value_at, value = p.i, read_value(p)
     return Given(key, at, str(value), value_at, p.i - 1)
 
@@ -224,7 +225,7 @@ def _fitting(page: type[Instr], read: _RegisterStatement) -> _Fitting | None:
     given = {o.name for o, _ in found}
     if any(o.required and not o.many and o.name not in given for o in grouped_operands(page)):
         return None
-    if len(read.results) != len(results := defined(page)):
+    if len(read.results) != len(results := outcome(page)):
         return None
     fits = (i.value is None or o.accepts(i.value.type) for o, i in found)
     gives = (o.kind.accepts(k) for o, (k, _) in zip(results, read.results, strict=True))
@@ -333,15 +334,8 @@ def _results(
     p: Parser, page: type[Instr], read: _RegisterStatement, results: list[Named]
 ) -> list[Value]:
     """Define the results; an op has those that every form of text defines first."""
-    slots = defined(page)
-    if results:
-        expect_results(p, page, len(slots), results)
-        made = [
-            p.names.define(name, kind, place)
-            for (name, place), (kind, _) in zip(results, read.results, strict=True)
-        ]
-    else:
-        made = [p.names.anonymous(kind) for kind, _ in read.results]
+    slots = outcome(page)
+    made = defined(p, page, [kind for kind, _ in read.results], results)
     fresh = len(slots) - len(page.results())
     return [*made[fresh:], *made[:fresh]]
 

@@ -14,7 +14,7 @@ from ptokit.text.write.writer import Writer
 from ptokit.values.enumerations import Word
 
 # shapes with a position for required attributes, and for attributes in the page's order
-PLACED = ("section", "worded", "bracketed", "angled", "compare")
+PLACED = ("section", "worded", "bracketed", "angled")
 
 
 def attributes(op: Op, w: Writer | None = None) -> str:
@@ -26,8 +26,7 @@ def attributes(op: Op, w: Writer | None = None) -> str:
         parts.append(f'{asm.selected[0]} = "{asm.selected[1]}"')
     for attr in op.page.attrs:
         value = op.attrs.get(attr.name, attr.default)
-        ordered = attr.required or attr.name in asm.order or asm.shape == "compare"
-        placed = asm.shape in PLACED and ordered
+        placed = asm.shape in PLACED and (attr.required or attr.name in asm.order)
         flag = attr.key == asm.flag and value is True
         elsewhere = attr.quoted or flag or attr.key in asm.behind
         placed |= asm.shape == "lanes" and (attr.quoted or attr.name in inside)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptokit.ir.module import Op
 from ptokit.isa.lang.instr import Attr
 from ptokit.text.read.brackets import bracket_parts, bracket_rest
-from ptokit.text.write.attributes_out import attribute, attributes
+from ptokit.text.write.attributes_out import attributes
 from ptokit.text.write.writer import Writer
 from ptokit.values.enumerations import Word
 
@@ -42,12 +42,3 @@ def write_bracketed(w: Writer, op: Op) -> None:
 def write_angled(w: Writer, op: Op) -> None:
     """Write `op <A>, 5 {attributes}`."""
     w.line(op, f"{w.mnemonic(op)} {_texts(w, op)}{attributes(op)}")
-
-
-def write_maintained(w: Writer, op: Op) -> None:
-    """Write `op all #pto.address_space<A>` or `op %x single_cache_line : T`."""
-    if op.page.attrs:
-        w.line(op, f"{w.mnemonic(op)} all {attribute(op.attrs[op.page.attrs[0].name])}")
-        return
-    value = op.bound(op.page.ins()[0].name)[0]
-    w.line(op, f"{w.mnemonic(op)} {w.use(value)} single_cache_line : {w.type(value.type)}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from ptokit.ir.module import Op, Value
-from ptokit.ir.strings import quoted, symbol
+from ptokit.ir.strings import symbol
 from ptokit.text.read.signature import signature
 from ptokit.text.write.attributes_out import attributes, entry
 from ptokit.text.write.writer import Writer
@@ -39,7 +39,7 @@ def write_for(w: Writer, op: Op) -> None:
     *bounds, carried = signature(op.page).ins
     body = op.regions[0]
     induction, *args = body.args
-    low, high, step = (w.operand(op.bound(s.name)[0], s) for s in bounds)
+    low, high, step = (w.operand(op.bound(s.name)[0]) for s in bounds)
     text = f"{w.results(op)}{w.mnemonic(op)} %{induction.name} = {low} to {high} step {step}"
     inits = op.bound(carried.name)
     if inits:
@@ -152,12 +152,6 @@ def write_switch(w: Writer, op: Op) -> None:
         given, values = values[: w.arity[label]], values[w.arity[label] :]
         ways.append(f"{word}: {label}({_listed(w, given)})" if given else f"{word}: {label}")
     w.line(op, f"{w.mnemonic(op)} {w.use(flag)} : {w.type(flag.type)}, [{', '.join(ways)}]")
-
-
-def write_asserted(w: Writer, op: Op) -> None:
-    """Write `op %condition, "text"`."""
-    text = quoted(str(op.attrs[op.page.attrs[0].name]))
-    w.line(op, f"{w.mnemonic(op)} {w.use(op.bound(op.page.ins()[0].name)[0])}, {text}")
 
 
 def write_executed(w: Writer, op: Op) -> None:

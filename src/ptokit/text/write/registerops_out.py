@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ptokit.ir.module import Op, Value
 from ptokit.ir.strings import quoted
 from ptokit.isa.lang.instr import Instr
-from ptokit.text.read.registerops import defined, inside, plain, words_of
+from ptokit.text.read.registerops import inside, outcome, plain, words_of
 from ptokit.text.write.attributes_out import attributes
 from ptokit.text.write.writer import Writer
 
@@ -44,7 +44,7 @@ def write_lanes(w: Writer, op: Op) -> None:
             strict=False,
         )
     )
-    made = [kinds[o.name] for o in defined(page)] if op.results else []
+    made = [kinds[o.name] for o in outcome(page)] if op.results else []
     left = ", ".join(f"%{v.name}" for v in made)
     right = ", ".join(w.type(v.type) for v in made)
     line = f"{f'{left} = ' if left else ''}{w.mnemonic(op)}{f' {text}' if text else ''}"

@@ -8,20 +8,18 @@ from typing import TypeAlias
 
 from ptokit.ir.editing import type_of
 from ptokit.ir.module import Op, Value
-from ptokit.ir.strings import quoted
 from ptokit.isa.lang.asm import CLAUSES_SINCE, LISTED_LAST, TYPED_LAST, OwnName, own_names
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import INDEX, Elided, Type
 from ptokit.text.read.brackets import element_type, with_types
 from ptokit.text.read.callreader import FLAGS
+from ptokit.text.read.formatted import FORMATS
 from ptokit.text.read.signature import Signature, Slot, signature
 from ptokit.text.write.attributes_out import attribute, attributes
-from ptokit.text.write.brackets_out import write_angled, write_bracketed, write_maintained
-from ptokit.text.write.buffers_out import write_memref_part, write_recast
+from ptokit.text.write.brackets_out import write_angled, write_bracketed
 from ptokit.text.write.constants_out import write_constant
 from ptokit.text.write.control_out import (
-    write_asserted,
     write_branch,
     write_call,
     write_cases,
@@ -34,6 +32,7 @@ from ptokit.text.write.control_out import (
     write_while,
     write_yield,
 )
+from ptokit.text.write.formatted_out import standing_alone, write_formatted
 from ptokit.text.write.registerops_out import write_lanes
 from ptokit.text.write.writer import Writer
 from ptokit.values.enumerations import Word
@@ -153,13 +152,13 @@ def _operands(w: Writer, op: Op, slots: Sequence[Slot]) -> tuple[str, list[Value
         if slot.key and values:
             if slot.many:
                 between = ", {} = [{}]" if slot.operand.equals else " {} [{}]"
-                keyed += between.format(slot.key, ", ".join(w.operand(v, slot) for v in values))
+                keyed += between.format(slot.key, ", ".join(w.operand(v) for v in values))
             else:
-                keyed += f" {slot.key} = {w.operand(values[0], slot)}"
+                keyed += f" {slot.key} = {w.operand(values[0])}"
         elif brackets and slot.indexed:
-            inside += [w.operand(v, slot) for v in values]
+            inside += [w.operand(v) for v in values]
         else:
-            plain += [w.operand(v, slot) for v in values]
+            plain += [w.operand(v) for v in values]
             if op.page.asm.typed is None or slot.name in op.page.asm.typed:
                 typed += values
     text = f" {', '.join(plain)}" if plain else ""
@@ -197,35 +196,9 @@ def _signature(w: Writer, op: Op, typed: Sequence[Value]) -> str:
     return f" : ({operands}) -> {results if count == 1 else f'({results})'}"
 
 
-def write_same(w: Writer, op: Op) -> None:
-    """Write `%r = op %a, %b : T`."""
-    values = [v for s in signature(op.page).ins for v in op.bound(s.name)]
-    kind = w.type(op.results[0].type)
-    names = ", ".join(map(w.use, values))
-    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {names}{attributes(op, w)} : {kind}")
-
-
-def write_in_full(w: Writer, op: Op) -> None:
-    """Write `%r, %s = op %a, %b : T`, with the second result's type if it differs."""
-    names = ", ".join(w.use(v) for _, v in op.values())
-    text = f"{w.results(op)}{w.mnemonic(op)} {names}{attributes(op, w)}"
-    w.line(op, f"{text} : {_of_results(w, op)}")
-
-
 def _of_results(w: Writer, op: Op) -> str:
     """Return the types of the results, each once."""
     return ", ".join(dict.fromkeys(w.type(v.type) for v in op.results))
-
-
-def write_compare(w: Writer, op: Op) -> None:
-    """Write `%c = op slt, %a, %b : index`."""
-    attr = op.page.attrs[0]
-    word = op.attrs.get(attr.name, attr.default)
-    values = [op.bound(s.name)[0] for s in signature(op.page).ins]
-    names = ", ".join(map(w.use, values))
-    text = word.text if isinstance(word, Word) else word
-    kind = w.type(values[0].type)
-    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text}, {names}{attributes(op, w)} : {kind}")
 
 
 def write_own(w: Writer, op: Op) -> None:
@@ -238,9 +211,10 @@ def write_own(w: Writer, op: Op) -> None:
         chosen = op.attrs.get(attr.name, attr.default)
         assert isinstance(chosen, Word)
         word, sign = _apart(chosen.text, own)
+        op = replace(op, attrs={k: v for k, v in op.attrs.items() if k != attr.name})
     promised = {k: str(v) for k, v in op.attrs.items() if k in FLAGS.values() and "<" in str(v)}
     rest = replace(op, attrs={k: v for k, v in op.attrs.items() if k not in promised})
-    alone, rest = _alone(rest) if shape == "cast" else ([], rest)
+    alone, rest = standing_alone(rest) if shape == "cast" else ([], rest)
     flags = [f"{k}<{promised[a].partition('<')[2]}" for k, a in FLAGS.items() if a in promised]
     words = "".join(f" {text}" for text in (sign, *(word.cpp for word in alone), *flags) if text)
     source, result = w.type(values[-1].type), w.type(op.results[0].type)
@@ -260,30 +234,6 @@ def _apart(text: str, own: OwnName) -> tuple[str, str]:
     if not own.signs:
         return (short if text[0] == "o" else text), ""
     return short, next(sign for sign in own.signs if sign[0] == text[0])
-
-
-def write_tile_element(w: Writer, op: Op) -> None:
-    """Write `%r = op ins(%tile, %offset : T, index) outs : U`."""
-    inputs = _group(w, op, signature(op.page).ins)
-    w.line(op, f"{w.results(op)}{w.mnemonic(op)} ins({inputs}) outs : {w.type(op.results[0].type)}")
-
-
-def write_cast(w: Writer, op: Op) -> None:
-    """Write `%r = op %a downward : T to U`."""
-    value = op.bound(signature(op.page).ins[0].name)[0]
-    types = f"{w.type(value.type)} to {w.type(op.results[0].type)}"
-    words, rest = _alone(op)
-    text = "".join(f" {word.text}" for word in words)
-    w.line(
-        op, f"{w.results(op)}{w.mnemonic(op)} {w.use(value)}{text}{attributes(rest, w)} : {types}"
-    )
-
-
-def _alone(op: Op) -> tuple[list[Word], Op]:
-    """Return the enumeration members of a conversion, and the op without them."""
-    names = [a.name for a in op.page.attrs if isinstance(op.attrs.get(a.name), Word)]
-    words = [word for n in names if isinstance(word := op.attrs[n], Word)]
-    return words, replace(op, attrs={k: v for k, v in op.attrs.items() if k not in names})
 
 
 def _list(w: Writer, op: Op) -> tuple[str, str]:
@@ -348,13 +298,6 @@ def write_worded(w: Writer, op: Op) -> None:
     w.line(op, f"{text} {', '.join(words)}{attributes(op)}")
 
 
-def write_moved(w: Writer, op: Op) -> None:
-    """Write `%q = op %p, %n : T -> T`."""
-    pointer, by = (op.bound(s.name)[0] for s in signature(op.page).ins)
-    types = f"{w.type(pointer.type)} -> {w.type(op.results[0].type)}"
-    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {w.use(pointer)}, {w.use(by)} : {types}")
-
-
 def write_element(w: Writer, op: Op) -> None:
     """Write `%x = op %a[%i] : T -> U`, or values and their types in the page's order."""
     text = ""
@@ -370,34 +313,12 @@ def write_element(w: Writer, op: Op) -> None:
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text}{attributes(op, w)} : {types}{arrow}")
 
 
-def write_field(w: Writer, op: Op) -> None:
-    """Write `%x = op %s[0, 1] : S -> T` or `op %s[0], %x : S, T`."""
-    first, *others = (op.bound(name)[0] for name in op.page.asm.order)
-    path = attribute(op.attrs[op.page.attrs[0].name])
-    uses = ", ".join([f"{w.use(first)}{path}", *map(w.use, others)])
-    types = ", ".join(w.type(value.type) for value in (first, *others))
-    arrow = f" -> {w.type(op.results[0].type)}" if op.results else ""
-    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {uses} : {types}{arrow}")
-
-
 def write_addressed(w: Writer, op: Op) -> None:
     """Write `%t = op(%a) %rows, %cols : T` or `%t = op() : T`."""
     first, *others = [w.use(v) for _, v in op.values()] or [""]
     kind = w.type(op.results[0].type)
     valid = f" {', '.join(others)}" if others else ""
     w.line(op, f"{w.results(op)}{w.mnemonic(op)}({first}){valid}{attributes(op)} : {kind}")
-
-
-def write_printed(w: Writer, op: Op) -> None:
-    """Write `op ins("text", %x : T)`."""
-    value = op.bound(op.page.ins()[0].name)[0]
-    text = quoted(str(op.attrs[op.page.attrs[0].name]))
-    w.line(op, f"{w.mnemonic(op)} ins({text}, {w.use(value)} : {w.type(value.type)})")
-
-
-def write_declared(w: Writer, op: Op) -> None:
-    """Write `%a = op -> T`."""
-    w.line(op, f"{w.results(op)}{w.mnemonic(op)} -> {w.type(op.results[0].type)}")
 
 
 def write_window(w: Writer, op: Op) -> None:
@@ -431,44 +352,28 @@ def _whole(w: Writer, op: Op) -> Type:
 
 
 WRITERS: dict[str, Write] = {
-    "op": write_op,
+    **dict.fromkeys(("op", "bound", "part"), write_op),
+    **dict.fromkeys(FORMATS, write_formatted),
     "lanes": write_lanes,
     "called": write_called,
     "configured": write_configured,
     "worded": write_worded,
     "window": write_window,
-    "bound": write_op,
-    "part": write_op,
-    "recast": write_recast,
-    "memref_part": write_memref_part,
-    "memref_cast": write_cast,
     "addressed": write_addressed,
-    "same": write_same,
-    "in_full": write_in_full,
-    "tile_element": write_tile_element,
     "constant": write_constant,
-    "compare": write_compare,
-    "select": write_same,
     "own": write_own,
-    "cast": write_cast,
     "yield": write_yield,
     "for": write_for,
     "if": write_if,
     "cases": write_cases,
-    "moved": write_moved,
-    "declared": write_declared,
     "element": write_element,
-    "field": write_field,
     "call": write_call,
     "branch": write_branch,
     "switch": write_switch,
-    "asserted": write_asserted,
     "executed": write_executed,
     "while": write_while,
     "condition": write_condition,
     "section": write_section,
-    "printed": write_printed,
-    "maintained": write_maintained,
     "bracketed": write_bracketed,
     "angled": write_angled,
 }

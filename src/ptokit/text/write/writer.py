@@ -10,7 +10,6 @@ from ptokit.isa.lang.asm import DIALECTS, OWN_SINCE, own_names
 from ptokit.isa.lang.traits import ALIASES
 from ptokit.isa.model.types import Type
 from ptokit.text.read.opaque import REGION
-from ptokit.text.read.signature import Slot
 from ptokit.text.types.spelling import spell
 from ptokit.text.types.typereader import in_global_memory, type_named
 
@@ -62,7 +61,7 @@ class Writer:
         kept = not self.forced or self.dialect >= OWN_SINCE
         return kept and bool(op.page.own) and op.dialect >= OWN_SINCE
 
-    def operand(self, value: Value, slot: Slot) -> str:
+    def operand(self, value: Value) -> str:
         """Return a use, or the number instead, which PTO-AS allows."""
         number = self.numbers.get(value)
         return self.use(value) if number is None else str(number)
