@@ -276,6 +276,7 @@ func.func @moved(%a: !pto.ptr<i16>, %b: !pto.ptr<i16>, %c: !pto.ptr<i16>, %n: i6
   %b2048 = arith.constant 2048 : i64
   %seven = arith.constant 7 : i16
   %no = arith.constant false
+  %yes = arith.constant true
   %p = pto.castptr %zero : i64 -> !pto.ptr<i16, ub>
   %q = pto.castptr %b2048 : i64 -> !pto.ptr<i16, ub>
   pto.mte_gm_ub %a, %p, %zero, %n nburst(%three, %b40, %b64) loop(%two, %b120, %b192)\
@@ -294,12 +295,36 @@ func.func @moved(%a: !pto.ptr<i16>, %b: !pto.ptr<i16>, %c: !pto.ptr<i16>, %n: i6
 """
 
 
+BY_REGISTERS = {  # transfers that state their loops -> those whose loops registers have
+    r"pto.mte_gm_ub .*": """pto.set_mov_pad_val %seven : i16
+  pto.set_loop_size_outtoub COUNTS : i64, i64
+  pto.set_loopLEVEL_stride_outtoub %b120, %b192 : i64, i64
+  pto.copy_gm_to_ubuf %a, %p, %zero, %three, %n, %zero, %zero, %yes, %zero, %b40, %b64 :\
+ !pto.ptr<i16>, !pto.ptr<i16, ub>, i64, i64, i64, i64, i64, i1, i64, i64, i64
+  pto.set_loop_size_outtoub %one, %one : i64, i64""",
+    r"pto.mte_ub_gm .*": """pto.set_loop_size_ubtoout COUNTS : i64, i64
+  pto.set_loopLEVEL_stride_ubtoout %b192, %b40 : i64, i64
+  pto.copy_ubuf_to_gm %p, %b, %zero, %three, %n, %zero, %b96, %b64 : !pto.ptr<i16, ub>,\
+ !pto.ptr<i16>, i64, i64, i64, i64, i64, i64
+  pto.set_loop_size_ubtoout %one, %one : i64, i64""",
+}
+
+
+def by_registers(level: int) -> str:
+    text = TRANSFERS
+    for old, new in BY_REGISTERS.items():
+        text = re.sub(old, lambda _, new=new: new, text)
+    counts = "%two, %one" if level == 1 else "%one, %two"
+    return text.replace("COUNTS", counts).replace("LEVEL", str(level))
+
+
+@pytest.mark.parametrize("text", [TRANSFERS, by_registers(1), by_registers(2)])
 @pytest.mark.parametrize("engine", ["reference", "native"])
-def test_transfers_move_bursts(engine: str) -> None:
+def test_transfers_move_bursts(engine: str, text: str) -> None:
     """Of 34 bytes each, in two loops, with seven behind them up to the next one in the buffer."""
     a = np.arange(1, 121, dtype=np.int16)
     room, zeros = np.zeros((6, 32), np.int16), np.zeros(200, np.int16)
-    made = pto.loads(TRANSFERS)
+    made = pto.loads(text)
     found = made.run(target="a5", engine=engine, a=a, b=zeros, c=zeros[:48], n=34)
     for burst in range(6):
         room[burst] = [*a[20 * burst : 20 * burst + 17], *[7] * 15]

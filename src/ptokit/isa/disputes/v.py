@@ -161,4 +161,11 @@ V = {
         "0",
         "as `tdiv`, which expands to it",
     ),
+    "V23": Dispute(
+        "which loop does the first number of SET_LOOP_SIZE count?",
+        "Manuals of older versions of the level: loop 1, the inner one. The newest assembler "
+        "expands its transfers as if it were loop 2, around it.",
+        "the inner one",
+        "manuals; the assembler's packing of the word follows from its own order",
+    ),
 }

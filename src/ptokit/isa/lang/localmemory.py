@@ -15,9 +15,16 @@ from ptokit.isa.model.types import ScalarType, Type
 from ptokit.values.dtypes import DType
 
 Quantity: TypeAlias = "object"  # a number of the program, or one that is known
-# registers whose contents are known at the start of a function: stores combine nothing
 COMBINING, COMBINED = "combining", "combined"  # the operation, and the type of the elements
-AT_START: Mapping[str, Quantity] = {COMBINING: "", COMBINED: None}
+PADDING = "padding"  # the number that follows bursts
+INTO_UB, OUT_OF_UB = "into ub", "out of ub"  # directions of transfers with loops of registers
+COUNTS, STEPS = "counts", ("inner steps", "outer steps")  # of these loops, with the direction
+# registers whose contents are known at the start of a function: stores combine nothing
+AT_START: Mapping[str, Quantity] = {
+    COMBINING: "",
+    COMBINED: None,
+    **{f"{COUNTS} {way}": (1, 1) for way in (INTO_UB, OUT_OF_UB)},
+}
 
 
 class Inside(NamedTuple):

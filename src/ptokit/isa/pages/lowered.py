@@ -6,13 +6,22 @@ belong to any level.
 """
 
 from ptokit.isa.lang.asm import EVERYWHERE, CppOn
-from ptokit.isa.lang.localmemory import COMBINED, COMBINING, Lowering, Quantity
+from ptokit.isa.lang.localmemory import (
+    COMBINED,
+    COMBINING,
+    COUNTS,
+    INTO_UB,
+    OUT_OF_UB,
+    PADDING,
+    STEPS,
+    Lowering,
+    Quantity,
+)
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.arith import in_type, shifted_left
 from ptokit.isa.pages.control import ControlFlow, Region
 
 REGISTER = "ptokit does not execute register instructions below the level of tiles"
-LOOPS = "ptokit executes loops of transfers that the transfer itself states, not the register's"
 COMBINES = "ptokit executes modes of stores where no instruction works on tiles"
 ONCE = ((OUTSIDE, 0), (0, OUTSIDE))
 IN_UB, IN_GM = 21, 40  # bits of a stride in the vector buffer, and in global memory
@@ -50,80 +59,77 @@ class OfTwoFields(Register, abstract=True, example=OF_NUMBERS):
     second = In(Scalar, scalar="i64")
 
 
-class LoopCounts(OfTwoFields, abstract=True, unexecuted=LOOPS):
-    """The iterations of the inner and the outer loop of a transfer.
+class OfTransfers(OfTwoFields, abstract=True, unexecuted=""):
+    """Two numbers for the loops of later transfers that do not state their loops."""
 
-    Transfers that state their loops set the register themselves.
-    """
+    @classmethod
+    def lowered(cls, make: Lowering, first: Quantity, second: Quantity) -> list[Quantity]:
+        make.registers.update(dict.fromkeys(cls.changes, (first, second)))
+        return []
 
-    first, second = OfTwoFields.first, OfTwoFields.second
+
+class LoopCounts(OfTransfers, abstract=True, disputes=("V23",)):
+    """The iterations of the inner and the outer loop of a transfer."""
+
+    first, second = OfTransfers.first, OfTransfers.second
     rules = fields_of(first, 21, second, 22)
 
-    @staticmethod
-    def lowered(make: Lowering, first: object, second: object) -> list[object] | None:
-        once = make.known(first) == make.known(second) == 1
-        return [] if once else None
 
-
-class LoopsOutToUb(LoopCounts, name="set_loop_size_outtoub"):
+class LoopsOutToUb(LoopCounts, name="set_loop_size_outtoub", changes={f"{COUNTS} {INTO_UB}": None}):
     """The iterations of the inner and outer loop of transfers into the vector buffer."""
 
     asm = calling("set_loop_size_outtoub({second} << 21 | {first})")
 
 
-class LoopsUbToOut(LoopCounts, name="set_loop_size_ubtoout"):
+class LoopsUbToOut(
+    LoopCounts, name="set_loop_size_ubtoout", changes={f"{COUNTS} {OUT_OF_UB}": None}
+):
     """The iterations of the inner and outer loop of transfers out of the vector buffer."""
 
     asm = calling("set_loop_size_ubtoout({second} << 21 | {first})")
 
 
-class StridesIntoUb(OfTwoFields, abstract=True, unexecuted=""):
-    """The increments of a transfer's loop for addresses in global memory, and in the buffer.
+class StridesIntoUb(OfTransfers, abstract=True):
+    """The increments of a transfer's loop for addresses in global memory, and in the buffer."""
 
-    Transfers that state their loops set the register themselves.
-    """
-
-    first, second = OfTwoFields.first, OfTwoFields.second
+    first, second = OfTransfers.first, OfTransfers.second
     rules = fields_of(first, IN_GM, second, IN_UB)
 
-    @staticmethod
-    def lowered() -> list[object]:
-        return []
 
-
-class InnerIntoUb(StridesIntoUb, name="set_loop1_stride_outtoub"):
+class InnerIntoUb(
+    StridesIntoUb, name="set_loop1_stride_outtoub", changes={f"{STEPS[0]} {INTO_UB}": None}
+):
     """The address increments of the inner loop, in bytes, of transfers into the vector buffer."""
 
     asm = calling("set_loop1_stride_outtoub({second} << 40 | {first})")
 
 
-class OuterIntoUb(StridesIntoUb, name="set_loop2_stride_outtoub"):
+class OuterIntoUb(
+    StridesIntoUb, name="set_loop2_stride_outtoub", changes={f"{STEPS[1]} {INTO_UB}": None}
+):
     """The address increments of the outer loop, in bytes, of transfers into the vector buffer."""
 
     asm = calling("set_loop2_stride_outtoub({second} << 40 | {first})")
 
 
-class StridesOutOfUb(OfTwoFields, abstract=True, unexecuted=""):
-    """The increments of a transfer's loop for addresses in the buffer, and in global memory.
+class StridesOutOfUb(OfTransfers, abstract=True):
+    """The increments of a transfer's loop for addresses in the buffer, and in global memory."""
 
-    Transfers that state their loops set the register themselves.
-    """
-
-    first, second = OfTwoFields.first, OfTwoFields.second
+    first, second = OfTransfers.first, OfTransfers.second
     rules = fields_of(first, IN_UB, second, IN_GM)
 
-    @staticmethod
-    def lowered() -> list[object]:
-        return []
 
-
-class InnerOutOfUb(StridesOutOfUb, name="set_loop1_stride_ubtoout"):
+class InnerOutOfUb(
+    StridesOutOfUb, name="set_loop1_stride_ubtoout", changes={f"{STEPS[0]} {OUT_OF_UB}": None}
+):
     """The address increments of the inner loop, in bytes, of transfers out of the vector buffer."""
 
     asm = calling("set_loop1_stride_ubtoout({second} << 21 | {first})")
 
 
-class OuterOutOfUb(StridesOutOfUb, name="set_loop2_stride_ubtoout"):
+class OuterOutOfUb(
+    StridesOutOfUb, name="set_loop2_stride_ubtoout", changes={f"{STEPS[1]} {OUT_OF_UB}": None}
+):
     """The address increments of the outer loop, in bytes, of transfers out of the vector buffer."""
 
     asm = calling("set_loop2_stride_ubtoout({second} << 21 | {first})")
@@ -203,11 +209,22 @@ class Parameters(OfOneField, name="set_fpc", asm=calling("set_fpc({value})")):
     """The address of the fix-pipe's parameters."""
 
 
-class PadOfMoves(Register, name="set_mov_pad_val", asm=calling("set_mov_pad_val({value})")):
+class PadOfMoves(
+    Register,
+    name="set_mov_pad_val",
+    asm=calling("set_mov_pad_val({value})"),
+    changes={PADDING: None},
+    unexecuted="",
+):
     """The pad value of transfers into the vector buffer: the bits of a number."""
 
     example = OF_NUMBER
     value = In(Scalar, doc="a number of any type")
+
+    @staticmethod
+    def lowered(make: Lowering, value: Quantity) -> list[Quantity]:
+        make.registers[PADDING] = value
+        return []
 
 
 class OfMode(Register, abstract=True):

@@ -5,6 +5,11 @@ from typing import cast
 from ptokit.isa.lang.localmemory import (
     COMBINED,
     COMBINING,
+    COUNTS,
+    INTO_UB,
+    OUT_OF_UB,
+    PADDING,
+    STEPS,
     LocalPointer,
     Lowering,
     Quantity,
@@ -128,30 +133,57 @@ class MteGmUb(Bursts, name="mte_gm_ub", pipe=MTE2, disputes=("V7",)):
 
     @classmethod
     def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity]:
-        names = ("src", "length", "count", "src_step", "dst_step", "pad_value", "left")
-        src, length, count, src_step, dst_step, pad_value, left = (given[n] for n in names)
-        dst = local_pointer(given["dst"])
-        size = dst.dtype.bits // 8
-        before = 0 if left is None or pad_value is None else make.times(left, size)
+        size = local_pointer(given["dst"]).dtype.bits // 8
+        left = given["left"]
+        before = 0 if left is None else make.times(left, size)
+        return padded_bursts(make, given, loops_of(given), given["pad_value"], before)
 
-        def burst(a: Quantity, b: Quantity) -> None:
-            start = make.sum(dst.address, b)
-            at = make.sum(start, before)
-            into = row(make, u8, at, length)
-            make.op(BurstIn, {"dst": into, "src": in_global(make, src, a, length)})
-            if pad_value is not None:
-                end = make.sum(at, length)
-                fill(make, start, before, dst.dtype, pad_value)
-                rest = make.less(make.less(dst_step, length), before)
-                fill(make, end, rest, dst.dtype, pad_value)
 
-        nest(make, (count, src_step, dst_step, *loops_of(given)), burst)
-        return []
+def padded_bursts(
+    make: Lowering,
+    given: dict[str, Quantity],
+    loops: Sequence[Quantity],
+    pad: Quantity,
+    before: Quantity,
+) -> list[Quantity]:
+    """Add bursts into the vector buffer; if there is a pad, `before` bytes of it precede each."""
+    names = ("src", "length", "count", "src_step", "dst_step")
+    src, length, count, src_step, dst_step = (given[n] for n in names)
+    dst, lead = local_pointer(given["dst"]), 0 if pad is None else before
+
+    def burst(a: Quantity, b: Quantity) -> None:
+        start = make.sum(dst.address, b)
+        at = make.sum(start, lead)
+        into = row(make, u8, at, length)
+        make.op(BurstIn, {"dst": into, "src": in_global(make, src, a, length)})
+        if pad is not None:
+            end = make.sum(at, length)
+            fill(make, start, lead, dst.dtype, pad)
+            rest = make.less(make.less(dst_step, length), lead)
+            fill(make, end, rest, dst.dtype, pad)
+
+    nest(make, (count, src_step, dst_step, *loops), burst)
+    return []
 
 
 def loops_of(given: dict[str, Quantity]) -> Sequence[Quantity]:
     """Return the extents and steps of the outer loops."""
     return cast("Sequence[Quantity]", given.get("loops", ()))
+
+
+def loops_of_registers(make: Lowering, way: str) -> Sequence[Quantity] | None:
+    """Return the extents and steps of loops that registers have, or None if not known."""
+    counts = make.registers.get(f"{COUNTS} {way}")
+    if counts is None:
+        return None
+    loops: list[Quantity] = []
+    for count, name in zip(cast("tuple[Quantity, Quantity]", counts), STEPS, strict=True):
+        if make.known(count) != 1:
+            steps = make.registers.get(f"{name} {way}")
+            if steps is None:
+                return None
+            loops += [count, *cast("tuple[Quantity, Quantity]", steps)]
+    return loops
 
 
 def fill(make: Lowering, at: Quantity, count: Quantity, dtype: DType, value: Quantity) -> None:
@@ -209,7 +241,9 @@ class MteUbGm(StoredBursts, name="mte_ub_gm"):
 class CopyGmToUb(Bursts, name="copy_gm_to_ubuf", pipe=MTE2):
     """Copy bursts of bytes from global memory into the vector buffer.
 
-    The loops of the registers around it have one iteration each, and nothing is padded.
+    The registers of `set_loop_size_outtoub` and of its strides have loops around them. If `padded`,
+    the number of `set_mov_pad_val` follows each burst up to `dst_step`, and comes `left` bytes
+    before it.
     """
 
     src = In(Ptr)
@@ -217,9 +251,9 @@ class CopyGmToUb(Bursts, name="copy_gm_to_ubuf", pipe=MTE2):
     number = In(Scalar, scalar="i64", doc="no effect")
     count = In(Scalar, scalar="i64", doc="bursts")
     length = In(Scalar, scalar="i64", doc="bytes of a burst")
-    left = In(Scalar, scalar="i64", doc="no effect")
+    left = In(Scalar, scalar="i64", doc="bytes")
     right = In(Scalar, scalar="i64", doc="no effect")
-    padded = In(Scalar, scalar="i1", doc="0")
+    padded = In(Scalar, scalar="i1", doc="whether elements follow each burst")
     cache = In(Scalar, scalar="i64", doc="no effect")
     src_step = In(Scalar, scalar="i64", doc="bytes from a burst to the next")
     dst_step = In(Scalar, scalar="i64", doc="bytes from a burst to the next")
@@ -229,20 +263,21 @@ class CopyGmToUb(Bursts, name="copy_gm_to_ubuf", pipe=MTE2):
             *("src_step", "dst_step"),
         ),
     )
-    rules = (
-        *fields_of(length, count),
-        named("operand-value", padded == 0, help="use mte_gm_ub with `pad`"),
-    )
+    rules = fields_of(length, count, left)
 
-    @staticmethod
-    def add(make: Lowering, ends: dict[str, Quantity]) -> None:
-        make.op(BurstIn, ends)
+    @classmethod
+    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity] | None:
+        loops, padded = loops_of_registers(make, INTO_UB), make.known(given["padded"])
+        pad = make.registers.get(PADDING) if padded else None
+        if loops is None or padded is None or (padded and pad is None):
+            return None
+        return padded_bursts(make, given, loops, pad, given["left"])
 
 
 class CopyUbToGm(StoredBursts, name="copy_ubuf_to_gm"):
     """Copy bursts of bytes from the vector buffer to global memory.
 
-    The loops of the registers around it have one iteration each.
+    The registers of `set_loop_size_ubtoout` and of its strides have loops around them.
     """
 
     dst = Out(Ptr)
@@ -257,6 +292,11 @@ class CopyUbToGm(StoredBursts, name="copy_ubuf_to_gm"):
         order=("src", "dst", "number", "count", "length", "cache", "dst_step", "src_step"),
     )
     rules = fields_of(length, count)
+
+    @classmethod
+    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity] | None:
+        loops = loops_of_registers(make, OUT_OF_UB)
+        return None if loops is None else super().lowered(make, **given, loops=loops)
 
 
 class WithinBuffer(Bursts, abstract=True, unit=LINE, gaps=True):
