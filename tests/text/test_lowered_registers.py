@@ -142,3 +142,12 @@ def test_a_strict_scope_sees_its_arguments_alone(engine: str) -> None:
         pto.loads(text.replace("%q[%i]", "%p[%i]"))
     with pytest.raises(pto.PtoError, match="3 operands, but the region takes 2"):
         pto.loads(text.replace("%i: index)", ")").replace(", )", ")").replace("%q[%i]", "%q[%n]"))
+
+
+def test_a_pointer_to_no_type_is_reported() -> None:
+    """As manuals write it, `T`: the level below tiles has to know the elements."""
+    text = function("pto.psts %k, %p[%i], NORM : !pto.mask<b32>, !pto.ptr<T, ub>, index")
+    head = "func.func @f(%k: !pto.mask<b32>, %p: !pto.ptr<T, ub>, %i: index, "
+    text = text.replace("func.func @f(", head).replace("NORM", '"NORM"')
+    (found,) = pto.loads(text).check("a5")
+    assert (found.slug, found.is_error) == ("type-omitted", False)

@@ -24,7 +24,7 @@ from ptokit.isa.lang.localmemory import AT_START, Inside, LocalPointer, Quantity
 from ptokit.isa.lang.traits import ALLOCATES, OUTSIDE, PLACES, WINDOW
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import I64, Kind, PtrType, ScalarType
+from ptokit.isa.model.types import I64, Elided, Kind, PtrType, ScalarType
 
 OPEN = "an extent, or what a register holds, is not known before the run"
 KNOWN = "use constants, and straight code between the setting of a register and its use"
@@ -49,9 +49,11 @@ def _on_tiles(page: type[Instr]) -> bool:
 def lowered(func: Func) -> Func:
     """Return the function without pointers into local memory, if their addresses are known.
 
-    The function itself if it has none.
+    The function itself if it has none, or if one of its types is omitted, which its check reports.
     """
-    if not any(map(_lowerable, func.ops)):
+    values = (*func.args, *(result for op in func.ops for result in op.results))
+    omitted = any(isinstance(value.type, Elided) for value in values)
+    if omitted or not any(map(_lowerable, func.ops)):
         return func
     return _Lowered(func).finished()
 
