@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -115,6 +117,14 @@ def test_the_buffer_of_the_second_core_is_raced_for() -> None:
     assert not pto.loads(text).races("a5")
     found, *_ = pto.loads(text.replace("pto.wait_intra_block <PIPE_MTE3>, 1", "")).races("a5")
     assert found.slug == "hazard"
+
+
+def test_unit_flags_order_product_and_stores() -> None:
+    text = re.sub(r'    pto\.(set|wait)_flag\["PIPE_M", .*\n', "", text_of("split_m"))
+    assert {found.slug for found in pto.loads(text).races("a5")} == {"hazard"}
+    flagged = text.replace("%n, %k : ", "%n, %k unit_flag(check_and_set) : ")
+    flagged = flagged.replace("(split_m)", "(split_m), unit_flag(check_and_clear)")
+    assert not pto.loads(flagged).races("a5")
 
 
 @pytest.mark.parametrize(

@@ -98,12 +98,13 @@ class MteL0cUb(IntoBuffers, name="mte_l0c_ub"):
         (m, n), halves = shape, given["halves"]
         if halves is not None:
             part = (m // 2, n) if halves == "split_m" else (m, n // 2)
-            modes = {name: attrs[name] for name in ("saturation", "nan")}
+            modes = {name: attrs[name] for name in ("saturation", "nan", "phase")}
+            early = {"phase": Phase.PARTIAL if attrs["phase"] is Phase.FINAL else attrs["phase"]}
             for second, loc in enumerate(BUFFERS):
                 dst = cls.place(make, given, behind, part, pitch, loc)
                 row, col = (part[0] * second, 0) if halves == "split_m" else (0, part[1] * second)
-                start = {"row": row, "col": col}
-                make.op(HalfInBuffer, {"src": operands["src"], "dst": dst}, {**modes, **start})
+                more = {"row": row, "col": col, **({} if second else early)}
+                make.op(HalfInBuffer, {"src": operands["src"], "dst": dst}, {**modes, **more})
             return
         core = given["core_number"]
         for number, loc in enumerate(BUFFERS):

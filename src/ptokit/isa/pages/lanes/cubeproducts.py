@@ -23,6 +23,8 @@ from ptokit.values.fixpipe import FLT_MAX, HALF_MAX
 from ptokit.values.layouts import Shape
 
 SHORT = {"round_even": ShortF32.RINT_10, "round_away": ShortF32.ROUND_10}
+# unit flags: a product waits for moves out of the sums, and lets later ones begin
+UNITS = {"check_only": AccPhase.PARTIAL, "check_and_set": AccPhase.FINAL}
 BF16_MAX = 3.3895313892515355e38
 CLAUSES = (
     ("unit_flag", ("unit",)),
@@ -38,7 +40,7 @@ class Mad(Below, abstract=True, pipe=M, core=CUBE, example=MULTIPLIED):
 
     A left matrix of one row stands in one row of memory, unless `disable_gemv` says that it stands
     in boxes. With `sat` infinities of floats count as the greatest number and NaN as 0, also in the
-    result. `unit_flag` and `n_dir` have no effect.
+    result. `n_dir` has no effect.
     """
 
     lhs = In(Ptr)
@@ -53,9 +55,7 @@ class Mad(Below, abstract=True, pipe=M, core=CUBE, example=MULTIPLIED):
     rounding = Attr(str, None)
     direction = Attr(str, None)
     asm = Asm(order=("lhs", "rhs", "dst", "m", "n", "k"), clauses=CLAUSES, clause_types=())
-    flags = named(
-        "attribute", unit.isin("check_only", "check_and_set"), help="check_only or check_and_set"
-    )
+    flags = named("attribute", unit.isin(*UNITS), help=f"use {' or '.join(UNITS)}")
     rules = (
         *(within(lhs, LEFT), within(rhs, RIGHT), within(dst, ACC)),
         *(named("operand-value", c >= 1, help="extents are at least 1") for c in (m, n, k)),
@@ -87,6 +87,8 @@ class Mad(Below, abstract=True, pipe=M, core=CUBE, example=MULTIPLIED):
         }
         short = SHORT.get(str(given["rounding"]))
         attrs: dict[str, object] = {} if short is None else {"short": short}
+        if given["unit"] is not None:
+            attrs["phase"] = UNITS[str(given["unit"])]
         if given["saturation"] == "sat" and "a_scale" not in operands and lhs.dtype.is_float:
             acc = {"acc": operands["c"]} if cls.dst.role is Role.INOUT else {}
             make.op(Saturated, operands | acc, attrs)
@@ -131,6 +133,7 @@ class Saturated(Below, name="mad", form="saturated", pipe=M, core=CUBE, example=
     acc = In(Tile, None)
     bias = In(Tile, None)
     short = Attr(ShortF32, None, key="shortF32")
+    phase = Attr(AccPhase, AccPhase.UNSPECIFIED)
 
     @staticmethod
     def run(
@@ -147,7 +150,7 @@ class MadZero(Mad, name="mad"):
 
     A left matrix of one row stands in one row of memory, unless `disable_gemv` says that it stands
     in boxes. With `sat` infinities of floats count as the greatest number and NaN as 0, also in the
-    result. `unit_flag` and `n_dir` have no effect.
+    result. `n_dir` has no effect.
     """
 
     @staticmethod

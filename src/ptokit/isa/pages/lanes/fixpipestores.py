@@ -31,6 +31,8 @@ QUANTISED = (
 RELUS = ("no_relu", "normal_relu", "scalar_relu", "vector_relu")
 ATOMIC_TYPES = ("f32", "f16", "bf16", "s32", "s16", "s8")
 OPERATIONS = ("add", "max", "min")
+# unit flags: a store waits for the product, and lets the next one begin
+UNITS = {"check_only": Phase.PARTIAL, "check_and_clear": Phase.FINAL}
 CLAUSES = (
     ("unit_flag", ("unit",)),
     ("pre_quant", ("quant", "mode=quantisation")),
@@ -51,7 +53,7 @@ class Writeback(Below, abstract=True, pipe=FIX, core=CUBE, example=MULTIPLIED):
     the result (`nz2nd`, or no layout) or its columns (`nz2dn`) are `dst_step` elements apart.
     `pre_quant` scales, `pre_relu` multiplies negative values by 0 or by a slope, and `clip` limits
     what is above it. `loop3` repeats all with steps of 32 bytes in L0C and of elements in the
-    result. `unit_flag` has no effect.
+    result.
     """
 
     src = In(Ptr)
@@ -99,6 +101,7 @@ class Writeback(Below, abstract=True, pipe=FIX, core=CUBE, example=MULTIPLIED):
         ),
         when(relu.given, named("attribute", relu.isin(*RELUS), help=f"one of {', '.join(RELUS)}")),
         when(nan.given, named("attribute", nan.isin("preserve_nan"), help="preserve_nan")),
+        when(unit.given, named("attribute", unit.isin(*UNITS), help=f"use {' or '.join(UNITS)}")),
         when(walk.given, named("operand-value", walk == 1, help="other steps are not executed")),
     )
 
@@ -157,7 +160,8 @@ def parameters(
     if given["clip"] is not None:
         operands["clip"] = given["clip"]
     names = ("quantisation", "relu", "saturation", "nan")
-    return operands, {name: given[name] for name in names}
+    phase = UNITS.get(str(given["unit"]), Phase.UNSPECIFIED)
+    return operands, {"phase": phase, **{name: given[name] for name in names}}
 
 
 class OutOfL0C(Below, abstract=True, pipe=FIX, core=CUBE, example=MULTIPLIED, uses=(FIXPIPE,)):
@@ -174,6 +178,7 @@ class OutOfL0C(Below, abstract=True, pipe=FIX, core=CUBE, example=MULTIPLIED, us
     relu = Attr(str, None)
     saturation = Attr(str, None)
     nan = Attr(str, None)
+    phase = Attr(Phase, Phase.UNSPECIFIED)
 
 
 class ConversionNumbers(NamedTuple):
