@@ -27,6 +27,9 @@ def pages() -> tuple[type[Instr], ...]:
 
 def walk() -> Iterator[type[Instr]]:
     """Yield `pages`, importing each file when it is reached, so that a search stops early."""
+    if pages.cache_info().currsize:
+        yield from pages()
+        return
     package = importlib.import_module(PACKAGE)
     for file in _imported(package.__path__, f"{PACKAGE}."):
         yield from [page for page in PAGES if page.__module__ == file]
