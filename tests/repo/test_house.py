@@ -57,6 +57,10 @@ HOUSE = {
     "": 300,  # the names that kernels use
 }
 LAYERS = list(HOUSE)
+# imports by their text: to parse the whole package takes seconds
+PROSE = re.compile(r'(\'\'\'|""")[\s\S]*?\1|# .*')
+FROM = re.compile(r"^ *from (ptokit[\w.]*) import (\([^)]*\)|.*)", re.M)
+PLAIN = re.compile(r"(?:^ *import |\bimport_module\(\s*\")(ptokit[\w.]*)", re.M)
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -77,23 +81,13 @@ def module(name: object) -> Path | None:
     return None
 
 
-def called(function: ast.expr) -> str:
-    """The last part of a function's name."""
-    name = function.attr if isinstance(function, ast.Attribute) else function
-    return name.id if isinstance(name, ast.Name) else str(name)
-
-
 def imported(path: Path) -> set[Path]:
     """The files of the package that a file imports in any way, hints for types included."""
-    found: set[Path | None] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                found.add(module(f"{node.module}.{alias.name}") or module(node.module))
-        elif isinstance(node, ast.Import):
-            found |= {module(alias.name) for alias in node.names}
-        elif isinstance(node, ast.Call) and called(node.func) == "import_module":
-            found |= {module(a.value) for a in node.args[:1] if isinstance(a, ast.Constant)}
+    text = PROSE.sub("", path.read_text(encoding="utf-8"))
+    found = {module(name) for name in PLAIN.findall(text)}
+    for source, names in FROM.findall(text):
+        for name in re.findall(r"(\w+|\*)(?: as \w+)?", names):
+            found.add(module(f"{source}.{name}") or module(source))
     return {file for file in found if file is not None and file != path}
 
 
