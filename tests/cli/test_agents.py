@@ -9,12 +9,8 @@ from unittest.mock import patch
 
 import anyio
 import numpy as np
-from mcp import StdioServerParameters
-from mcp.client.client import Client
-from mcp.client.stdio import stdio_client
 
 from account.files import ROOT
-from ptokit.tools import agentserver
 from ptokit.tools.cli.asdata import command_result
 from ptokit.tools.commandresult import CommandResult
 
@@ -41,6 +37,10 @@ WRONG = DOUBLED.replace("vec, 8x8xf32", "vec, 8x4xf32")
 
 
 def test_a_client_checks_and_runs_kernels_over_stdio(tmp_path: Path) -> None:
+    from mcp import StdioServerParameters  # slow to import
+    from mcp.client.client import Client
+    from mcp.client.stdio import stdio_client
+
     (tmp_path / "good.pto").write_text(DOUBLED)
     (tmp_path / "wrong.pto").write_text(WRONG)
     (tmp_path / "other.pto").write_text(DOUBLED.replace("tadd", "tmul"))
@@ -78,6 +78,7 @@ def test_a_client_checks_and_runs_kernels_over_stdio(tmp_path: Path) -> None:
 
 def answer(tool: str, **given: object) -> CommandResult:
     """The result of a call, in this process."""
+    from ptokit.tools import agentserver  # slow to import, too
 
     async def call() -> CommandResult:
         return await getattr(agentserver, tool)(**given)
