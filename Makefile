@@ -11,7 +11,7 @@ demo: $(VENV)/run
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/dev
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 # Style and types; the gate runs it before the tests.
 lint: $(VENV)/dev
@@ -22,7 +22,7 @@ lint: $(VENV)/dev
 FACTOR ?= 10
 # The same with whole matrices of cases and FACTOR times as many random ones.
 test-all: lint $(VENV)/site
-	PTOKIT_FUZZ=$(FACTOR) $(BIN)/pytest -n 2
+	PTOKIT_FUZZ=$(FACTOR) $(BIN)/pytest -n 2 --dist worksteal
 
 # Faults in 40 page bodies, 40 rules and 20 analyses: the test that notices each, or "survives".
 KIND ?= bodies rules analyses

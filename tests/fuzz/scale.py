@@ -11,13 +11,14 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
+from zlib import crc32
 
 from ptokit.isa.lang.instr import Instr
 
-S = TypeVar("S")
 T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
 FACTOR = int(os.environ.get("PTOKIT_FUZZ", "1"))
+PARTS = max(1, 3 // FACTOR)  # of the cases of a test that `make test` runs one of
 
 
 def scaled(sample: int) -> int:
@@ -30,11 +31,24 @@ def sampled(matrix: Iterable[T], step: int) -> list[T]:
     return list(matrix)[:: max(1, step // FACTOR)]
 
 
-def in_turn(rows: Iterable[S], columns: Sequence[T]) -> list[tuple[S, T]]:
-    """Each row with one of the columns, in turn; with all of them in `make test-all`."""
-    count = len(columns)
-    pairs = [(row, columns[(n + k) % count]) for n, row in enumerate(rows) for k in range(count)]
-    return sampled(pairs, count)
+def dealt(name: str, cases: Sequence[T], *, seldom: bool = False) -> Sequence[T]:
+    """Every third case of the test of a name; the next commit runs others.
+
+    Of one or two cases one, unless the test is run `seldom`: at one commit in three.
+    """
+    parts = PARTS if seldom else min(PARTS, len(cases))
+    return cases[(_commits() + crc32(name.encode())) % parts :: parts]
+
+
+@cache
+def _commits() -> int:
+    return int(_told("git", "rev-list", "--count", "HEAD") or 0)
+
+
+def _told(*words: str) -> str | None:
+    """What a command prints; None where it fails, as outside of a repository."""
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    return None if done.returncode else done.stdout
 
 
 @cache
@@ -43,22 +57,22 @@ def edited() -> frozenset[str]:
     if "PTOKIT_CHANGED" in os.environ:
         return frozenset(os.environ["PTOKIT_CHANGED"].split())
     for since in ("HEAD~5", "HEAD"):
-        asked = ["git", "diff", "--name-only", since, "--", "src/ptokit/isa/pages"]
-        done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
-        if done.returncode == 0:
-            return frozenset(done.stdout.split())
+        names = _told("git", "diff", "--name-only", since, "--", "src/ptokit/isa/pages")
+        if names is not None:
+            return frozenset(names.split())
     return frozenset()
 
 
 def tried(all_pages: Iterable[type[Instr]], first: int, step: int = 3) -> list[type[Instr]]:
     """Every `step`-th page from the `first` on, and each whose file was changed lately.
 
-    Laws that begin at different pages try each page at least once between them.
+    Laws begin at different pages, so that between them they try most.
     """
     step = max(1, step // FACTOR)
     rows = enumerate(all_pages)
-    return [p for n, p in rows if n % step == first % step or _file(p) in edited()]
+    return [p for n, p in rows if n % step == first % step or is_edited(p)]
 
 
-def _file(page: type[Instr]) -> str:
-    return f"src/{page.__module__.replace('.', '/')}.py"
+def is_edited(page: type[Instr]) -> bool:
+    """Return whether the file of a page was changed lately."""
+    return f"src/{page.__module__.replace('.', '/')}.py" in edited()

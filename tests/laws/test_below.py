@@ -96,7 +96,7 @@ def transfer(name: str, first: str, second: str, length: str, cache: str) -> str
 def chosen(engine: str) -> list[Case]:
     """Return all cases, or for compiled code, which is slow to make, one type of each statement."""
     first = {one.statement: one for one in reversed(CASES)}
-    return CASES if engine == "reference" else sampled(reversed(first.values()), 3)
+    return CASES if engine == "reference" else sampled(reversed(first.values()), 6)
 
 
 def program(cases: Sequence[Case]) -> str:

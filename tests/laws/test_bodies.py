@@ -35,7 +35,7 @@ from ptokit.machine.tile import Matrix, Tile
 
 SAMPLE = 4
 DATA = [p for p in pages() if p.outs() and p.on_tiles]
-CASES = [(page, target) for page in tried(DATA, 2, 6) for target in HARDEST]
+CASES = [(page, target) for page in tried(DATA, 2, 9) for target in HARDEST]
 
 
 def title(page: type[Instr]) -> str:

@@ -48,7 +48,7 @@ def written(case: Case) -> tuple[str, Any]:  # Any: arrays and numbers by name
     return print_module(module), arrays
 
 
-@pytest.mark.parametrize("page", sampled(DATA, 8), ids=lambda p: p.__name__)
+@pytest.mark.parametrize("page", sampled(DATA, 16), ids=lambda p: p.__name__)
 def test_both_engines_run_the_same_loops(page: type[Instr]) -> None:
     for number in range(LOOPS):
         case = drawn(page, number)

@@ -24,7 +24,7 @@ from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import ConvTileType
 
 TARGETS_TRIED = HARDEST if scaled(1) > 1 else HARDEST[:1]  # the strictest has the most rules
-CASES = [(p, t) for p in tried(pages(), 1) for t in TARGETS_TRIED if p.rules_on(TARGETS[t])]
+CASES = [(p, t) for p in tried(pages(), 1, 4) for t in TARGETS_TRIED if p.rules_on(TARGETS[t])]
 
 
 def name(page: type[Instr]) -> str:

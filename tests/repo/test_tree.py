@@ -57,6 +57,15 @@ def test_no_mnemonic_outside_isa() -> None:
             assert not found, f"{path.name}:{line} names {found}"
 
 
+def test_what_runs_seldom_is_there() -> None:
+    listed = (ROOT / "tests" / "seldom.txt").read_text(encoding="utf-8")
+    paths = sorted((ROOT / "tests").rglob("test_*.py"))
+    there = {name for path in paths for name in (path.parent.name, path.stem)}
+    for path in paths:
+        there |= {*re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.M)}
+    assert {*re.sub("#.*", "", listed).split()} <= there
+
+
 def test_no_module_of_the_bench_hides_one_of_the_tests() -> None:
     """A test imports both by bare names: the first one imported would be taken for both."""
     tests = {path.stem for path in PYTHON if "tests" in path.parts}
