@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias, cast
 
 from ptokit.analysis.cores import OF_THREADS, outside_of_threads
-from ptokit.analysis.known import Facts
+from ptokit.analysis.known import Case, Facts
 from ptokit.analysis.ranges import Fact
 from ptokit.analysis.violation import (
     blamed,
@@ -30,7 +30,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Env, Many
-from ptokit.isa.formula.rules import Rule, doubtful
+from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import arguments
 from ptokit.isa.lang.traits import ALIASES, FLOW, PLACES, RECEIVES, REGIONS, THREADS, WINDOW
 from ptokit.isa.model.globaltypes import VIEW_RULES, GlobalType
@@ -55,6 +55,7 @@ class Checker:
         self.rooms: set[Value] = set()  # tiles with partial boxes, which only name bytes
         self.whole: Func | None = None
         self.threads = False  # whether threads run the current code
+        self.sound: dict[int, Type] = {}  # types that text states, without faults
 
     def func(self, func: Func) -> None:
         self.threads, self.whole = OF_THREADS in func.attrs, func
@@ -70,21 +71,22 @@ class Checker:
         if isinstance(op, OpaqueOp):
             self.opaque(op)
             return
-        env = self.facts.environment(op)
-        for rule, outcome in doubtful(self.rules(op), env):
+        case = self.facts.case(op)
+        env = self.facts.in_case(op, case)
+        for rule, outcome in self.doubts(op, case, env):
             self.judge(op, rule, env, outcome)
         if self.rooms:
             self.in_boxes(op)
-        self.facts.learn(op, env)
+        self.facts.learn_in_case(op, env, case)
         if op.attrs:
             self.attributes(op)
-        by_kernel = self.whole is not None and self.whole.launched and not self.threads
-        if op.page.in_thread is not None and by_kernel:
+        by_host = op.page.in_thread is not None and not self.threads
+        if by_host and self.whole is not None and self.whole.launched:
             self.found.append(outside_of_threads(op))
-        elsewhere = RECEIVED if RECEIVES in op.page.traits else None
         for result in op.results:
-            part = not {WINDOW, PLACES}.isdisjoint(op.page.traits)
-            self.value(result, part, elsewhere)
+            traits = op.page.traits
+            part = bool(traits) and (WINDOW in traits or PLACES in traits)
+            self.value(result, part, RECEIVED if RECEIVES in traits else None)
         if op.regions:
             self.control(op, env)
 
@@ -96,8 +98,9 @@ class Checker:
         if not op.attrs.keys() <= {attr.name for attr in op.page.attrs}:
             self.found += without_effect(op)
 
-    def rules(self, op: Op) -> Iterable[Rule]:
-        return op.page.rules_on(self.facts.target)
+    def doubts(self, op: Op, case: Case, env: Env) -> Iterable[tuple[Rule, object]]:
+        """Return the rules that an op violates or that are unknown."""
+        return case.doubts(env)
 
     def judge(self, op: Op, rule: Rule, env: Env, outcome: object) -> None:
         """Report a broken rule, or defer an undecided one."""
@@ -205,7 +208,9 @@ class Checker:
 
         `elsewhere` says where the value comes from, if not from an op that allocates it.
         """
-        kind = self.facts.type_of(value)
+        kind, before = self.facts.type_of(value), len(self.found)
+        if self.sound.get(id(kind)) is kind:
+            return
         if self.is_storage(value, kind):
             self.rooms.add(value)
             return
@@ -217,6 +222,8 @@ class Checker:
             target = self.facts.target
             why = elsewhere if target.kinds else None
             self.found += type_errors(kind, target, f"%{value.name}", value.span, part, why)
+        if len(self.found) == before and not part and kind is value.type:
+            self.sound[id(kind)] = kind
 
 
 def readings(func: Func) -> set[Value]:

@@ -1,20 +1,160 @@
-"""The static knowledge about a program's values: numbers and refined types."""
+"""The static knowledge about a program's values: numbers and refined types.
+
+Programs have many instructions on operands of the same types. What their page says about these
+types is worked out once for all of them, see `Case`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from itertools import chain
+from typing import TypeAlias, cast
 
 from ptokit.analysis.ranges import Fact, Range
 from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Many
-from ptokit.isa.formula.rules import Rule
+from ptokit.isa.formula.formulas import Value as Outcome
+from ptokit.isa.formula.rules import Rule, doubtful
 from ptokit.isa.lang.environment import ByName, call, environment, none_if_unknown
 from ptokit.isa.lang.hooks import parameters
 from ptokit.isa.lang.instr import Operand, Role
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import Elided, OpaqueType, Type
+from ptokit.values.enumerations import Word
+
+Doubts: TypeAlias = "tuple[tuple[Rule, Outcome], ...]"
+MOST_CASES, MOST_TYPES = 4096, 64
+
+
+class Case:
+    """What instructions of one page on operands of the same types have in common on a target.
+
+    `env` is their environment, in which operands that are numbers are unknown: `numbers` are these
+    operands, each with its position among the results, or -1. `attrs` are the attributes that are
+    not part of the case. `sources`: the types of all tiles and views that are read are known.
+    `kept` are types that exist as long as the case, because it is known by their identities.
+    """
+
+    def __init__(self, op: Op, facts: Facts) -> None:
+        self.page, self.env = op.page, facts.named(op)
+        values = [*op.results, *(value for _, value in op.values())]
+        self.kept = [value.type for value in values], [facts.types.get(value) for value in values]
+        places = {name: at for at, name in enumerate(_defined(op))}
+        places = {n: at for n, at in places.items() if at < len(op.results)}
+        bound = places | {name: -1 for name, values in op.operands.items() if values != ()}
+        operands = ((op.page.operand(name), at) for name, at in bound.items())
+        self.numbers = tuple((o.name, o, at) for o, at in operands if not o.in_memory)
+        names = (name for name, given in op.attrs.items() if not isinstance(given, SETTLED))
+        self.attrs = tuple(name for name in names if name in self.env)
+        self.slots = frozenset((*(name for name, *_ in self.numbers), *self.attrs))
+        self.opaque = any(isinstance(result.type, OpaqueType) for result in op.results)
+        ins = [o for o in op.page.ins() if o.in_memory]
+        self.sources = not any(self.env[o.name] is UNKNOWN for o in ins)
+        self.results = {r.name: v.type for r, v in zip(op.page.results(), op.results, strict=False)}
+        self._first = bool(self.slots)
+        self._sorted: tuple[Doubts, tuple[Rule, ...]] | None = None
+        self._refined: dict[object, Type | None] = {}
+
+    def doubts(self, env: Env) -> Doubts:
+        """Return the rules that are violated or unknown for the numbers in `env`."""
+        rules = self.page.rules_on(self.env["machine"])
+        if self._first:  # a second instruction is worth the search for rules on types alone
+            self._first = False
+            return tuple(doubtful(rules, env))
+        if self._sorted is None:
+            self._sorted = self._sorted_rules(rules, env)
+        of_types, of_numbers = self._sorted
+        if not of_numbers:
+            return of_types
+        found = tuple(doubtful(of_numbers, env))
+        several = (*of_types, *found)
+        return tuple(sorted(several, key=lambda d: rules.index(d[0]))) if of_types else found
+
+    def _sorted_rules(self, rules: tuple[Rule, ...], env: Env) -> tuple[Doubts, tuple[Rule, ...]]:
+        """Return the doubts about rules on types alone, and the rules on numbers."""
+        if not self.slots:
+            return tuple(doubtful(rules, env)), ()
+        watched, doubts, of_numbers = _Watched(env, self.slots), list[Doubts](), list[Rule]()
+        for rule in rules:
+            watched.asked = False
+            found = tuple(doubtful((rule,), watched))
+            if watched.asked:
+                of_numbers.append(rule)
+            else:
+                doubts.append(found)
+        return tuple(chain.from_iterable(doubts)), tuple(of_numbers)
+
+    def refined(self, env: Env) -> Type | None:
+        """Return the type that the page infers for the result."""
+        refine = self.page.type_of
+        assert refine is not None
+        names = parameters(refine)
+        values = tuple([_single(env[name]) for name in names if name in self.slots])
+        if values in self._refined:
+            return self._refined[values]
+        found = refine(**{name: _single(env[name]) for name in names})
+        if all(map(_is_plain, values)):
+            if len(self._refined) >= MOST_TYPES:
+                self._refined.clear()
+            self._refined[values] = found
+        return found
+
+    @cached_property
+    def fixed(self) -> ByName | None:
+        """The values for the body except numbers; None if the body cannot be evaluated."""
+        inputs = {k: v for k, v in self.env.items() if k not in self.results}
+        unknown = any(v is UNKNOWN for k, v in inputs.items() if k not in self.slots)
+        if unknown or any(isinstance(kind, Elided | OpaqueType) for kind in self.results.values()):
+            return None
+        return {k: None if v is ABSENT else v for k, v in inputs.items()} | self.results
+
+    def inputs(self, env: Env) -> ByName | None:
+        """Return the values for the body; None if one of them is not known."""
+        if (values := self.fixed) is None:
+            return None
+        given = {name: env[name] for name in self.slots if name not in self.results}
+        if UNKNOWN in given.values():
+            return None
+        return values | {name: None if v is ABSENT else v for name, v in given.items()}
+
+
+class _Watched(Mapping[str, Outcome]):
+    """An environment that notes whether something asks for one of the operands `slots`."""
+
+    def __init__(self, env: Env, slots: frozenset[str]) -> None:
+        self.env, self.slots, self.asked = env, slots, False
+
+    def __getitem__(self, name: str) -> Outcome:
+        self.asked |= name in self.slots
+        return self.env[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.env)
+
+    def __len__(self) -> int:
+        return len(self.env)
+
+
+@cache
+def cases() -> dict[tuple[object, ...], Case]:
+    """Return the cases by everything they depend on: types by identity, numbers not at all.
+
+    The cache is cleared when it is full.
+    """
+    return {}
+
+
+UNTYPED = (Elided, OpaqueType)
+SETTLED = (Word, str, bool)  # values of attributes that are part of a case
+
+
+def _is_plain(value: object) -> bool:
+    """Return whether a value equals no value of another type."""
+    several = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+    return all(v is None or type(v) is int for v in several)
 
 
 @dataclass
@@ -43,15 +183,62 @@ class Facts:
 
     def of(self, operand: Operand, value: Value) -> Type | Fact:
         """Return a tile's type, a scalar's number, or UNKNOWN."""
-        kind = self.type_of(value)
-        if isinstance(kind, Elided | OpaqueType):
+        kind = value.type if value.resized else self.types.get(value, value.type)
+        if isinstance(kind, UNTYPED):
             return UNKNOWN
         if operand.in_memory:
-            return kind
+            return self.target.resolve_any(kind)
         return UNKNOWN if self.blind else self.numbers.get(value, UNKNOWN)
 
     def environment(self, op: Op) -> ByName:
         """Return the type or number of each operand, with outputs in either form."""
+        return self.in_case(op, self.case(op))
+
+    def in_case(self, op: Op, case: Case) -> ByName:
+        """Return the environment of an op of this case, with the numbers of its operands."""
+        env = case.env.copy()
+        for name, operand, at in case.numbers:
+            values = op.operands[name] if at < 0 else op.results[at]
+            if isinstance(values, Value):
+                found = self.of(operand, values)
+            elif operand.many:
+                found = Many(tuple([self.of(operand, value) for value in values]))
+            else:
+                found = self.of(operand, values[0])
+            env[name] = found
+        for name in case.attrs:
+            given = op.attrs[name]
+            env[name] = ABSENT if given is None else given
+        return env
+
+    def case(self, op: Op) -> Case:
+        """Return what all instructions like this one have in common."""
+        types = self.types
+        key: list[object] = [op.page, id(self.target), *op.operands]
+        for bound in (*op.operands.values(), (*op.results,)):
+            if isinstance(bound, Value):
+                key.append(id(bound.type))
+                if bound in types and not bound.resized:
+                    key.append(-id(types[bound]))
+                continue
+            key.append(len(bound))
+            for value in bound:
+                key.append(id(value.type))
+                if value in types and not value.resized:
+                    key.append(-id(types[value]))
+        for name, given in op.attrs.items():
+            key.append(name)
+            if isinstance(given, SETTLED):
+                key += given.__class__, given
+        known = cases()
+        if (found := known.get(wanted := tuple(key))) is None:
+            if len(known) >= MOST_CASES:
+                known.clear()
+            found = known[wanted] = Case(op, Facts(self.target, types=types))
+        return found
+
+    def named(self, op: Op) -> ByName:
+        """Return the environment of an op, worked out anew."""
         given: dict[str, object] = {o.name: () for o in op.page.operands if o.many}
         bound = dict(zip(_defined(op), op.results, strict=False)) | op.operands
         for name, values in bound.items():
@@ -69,18 +256,19 @@ class Facts:
 
     def learn(self, op: Op, env: Env) -> None:
         """Refine result types and fold numbers."""
-        if any(isinstance(result.type, OpaqueType) for result in op.results):
+        self.learn_in_case(op, env, self.case(op))
+
+    def learn_in_case(self, op: Op, env: Env, case: Case) -> None:
+        """Refine result types and fold numbers of an op of this case."""
+        if case.opaque:
             return
-        refine = op.page.type_of
-        if refine is not None and op.results:
-            if _sources_known(op, env):
-                kind = refine(**{name: _single(env[name]) for name in parameters(refine)})
-                if kind is not None:
-                    self.types[op.results[0]] = kind
+        if op.page.type_of is not None and op.results:
+            if case.sources and (kind := case.refined(env)) is not None:
+                self.types[op.results[0]] = kind
             if self.varies(op, env):
                 self.varying.add(op.results[0])
-        elif op.page.folds:
-            self._fold(op, env)
+        elif op.page.folds and (inputs := case.inputs(env)) is not None:
+            self._fold(op, inputs)
 
     def folding(self, op: Op) -> Callable[[], None]:
         """Return a function that folds an op again, for the numbers that its operands have then."""
@@ -111,19 +299,13 @@ class Facts:
             return True
         return any(isinstance(number, Range) for number in _numbers(env))
 
-    def _fold(self, op: Op, env: Env) -> None:
-        results = {r.name: v for r, v in zip(op.page.results(), op.results, strict=False)}
-        if any(isinstance(v.type, Elided | OpaqueType) for v in results.values()):
-            return
-        inputs = {k: None if v is ABSENT else v for k, v in env.items() if k not in results}
-        if UNKNOWN in inputs.values():
-            return
+    def _fold(self, op: Op, inputs: Env) -> None:
         try:
-            found = _evaluated(op, {**inputs, **{n: v.type for n, v in results.items()}})
+            found = _evaluated(op, inputs)
         except ZeroDivisionError:
             return  # reported at run time
         several = found if isinstance(found, tuple) else (found,)
-        for value, number in zip(results.values(), several, strict=True):
+        for value, number in zip(op.results, several, strict=True):
             if number is not UNKNOWN and number is not None:  # None: the types do not determine it
                 self.numbers[value] = number
 
@@ -134,11 +316,6 @@ def _evaluated(op: Op, values: Env) -> Fact | tuple[Fact, ...] | None:
     from ptokit.analysis.folding import folded  # NumPy is slow to import
 
     return folded(op, values)
-
-
-def _sources_known(op: Op, env: Env) -> bool:
-    """Return whether the types of all tiles and views that the op reads are known."""
-    return not any(o.in_memory and env[o.name] is UNKNOWN for o in op.page.ins())
 
 
 def _numbers(env: Env) -> Iterator[object]:

@@ -20,12 +20,13 @@ from ptokit.analysis.intervalanalysis import (
     unknowns,
     widened,
 )
+from ptokit.analysis.known import Case
 from ptokit.analysis.ranges import Fact, Range
 from ptokit.analysis.violation import UNDEFINED, blamed, tolerated, tolerated_warning, violation
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Env
-from ptokit.isa.formula.rules import Rule
+from ptokit.isa.formula.rules import Rule, doubtful
 from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.targets import Target
 
@@ -92,8 +93,8 @@ class Search(IntervalAnalysis):
     def attributes(self, op: Op) -> None:
         """Do nothing, since attributes were checked before."""
 
-    def rules(self, op: Op) -> tuple[Rule, ...]:
-        return tuple(self.wanted.get(op, ()))
+    def doubts(self, op: Op, case: Case, env: Env) -> Iterator[tuple[Rule, object]]:
+        return doubtful(tuple(self.wanted.get(op, ())), env)
 
     def judge(self, op: Op, rule: Rule, env: Env, outcome: object) -> None:
         if not self.exact:

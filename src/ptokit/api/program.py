@@ -14,6 +14,7 @@ from ptokit.analysis.legality import Verdict, merged, verdicts, without_instruct
 from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, call_error
 from ptokit.diagnostics.rich import Rich, RichList
+from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Module, Op, Value
 from ptokit.isa.lang.asm import DIALECTS
 from ptokit.isa.model.targets import MACHINES, TARGETS, Target
@@ -109,9 +110,11 @@ class Program(Rich):
         found: list[Verdict] = []
         for target, again in groupby(chosen, self._runnable):
             (program, known), every = target, [*again]
-            found += program._verdicts(every, known, allow_unknown, level, decides, races)
+            some = program._verdicts(every, known, allow_unknown, level, decides)
+            found += program._with_races(some) if races else some
         return RichList(found)
 
+    @gc_disabled()
     def _verdicts(
         self,
         targets: Sequence[Target],
@@ -119,7 +122,6 @@ class Program(Rich):
         allow_unknown: bool,
         level: int | None,
         judge: Judge | None,
-        races: bool,
     ) -> list[Verdict]:
         """Return verdicts on targets that run the program unchanged; `known` are further errors."""
         level = level or level_of(self.module)
@@ -149,8 +151,10 @@ class Program(Rich):
             told = {d.span for d in verdict.diagnostics}
             more = (d for d in refused if d.span not in told)
             found[n] = replace(verdict, diagnostics=(*verdict.diagnostics, *more))
-        if not races:
-            return found
+        return found
+
+    def _with_races(self, found: list[Verdict]) -> list[Verdict]:
+        """Add races to verdicts."""
         from ptokit.explore.pipechecks import kernels, races_of
 
         launched = kernels(self)

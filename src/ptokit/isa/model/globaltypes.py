@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from math import prod
 from typing import NamedTuple, TypeAlias
 
@@ -158,7 +159,7 @@ class GlobalType:
         """True if the program states the layout."""
         return self.stated is not None
 
-    @property
+    @cached_property
     def layout(self) -> GlobalLayout | None:
         """The stated layout, or the layout that the strides imply; None: unknown or ambiguous."""
         if self.stated is not None or not self.stride:
@@ -182,7 +183,7 @@ class GlobalType:
             dense.insert(0, times(extent, dense[0]))
         return self.shape[3:] == wanted and None not in dense and tuple(dense) == self.stride
 
-    @property
+    @cached_property
     def in_each_layout(self) -> tuple[GlobalType, ...]:
         """The view in each layout that its numbers imply, if they imply more than one."""
         if self.stated is not None or self.layout is not None or self._open or self.stride is None:
@@ -233,7 +234,7 @@ class _LaidOut(GlobalType):
 
     implied: GlobalLayout = GlobalLayout.ND
 
-    @property
+    @cached_property
     def layout(self) -> GlobalLayout:
         return self.implied
 
