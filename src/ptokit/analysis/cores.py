@@ -83,7 +83,8 @@ def misplaced(module: Module) -> Iterator[Diagnostic]:
             yield from _foreign(func.body, kind, f"@{func.name} is a {kind.text} function")
         else:
             for op in func.body.ops:
-                yield from _unsorted(op)
+                if op.regions:
+                    yield from _unsorted(op)
             for op in () if func.flat else _ends(func.body):
                 yield _refusal(op, NO_KIND, SAID)
 
@@ -122,7 +123,7 @@ def _foreign(block: Block, kind: KernelKind, why: str) -> Iterator[Diagnostic]:
 
 
 def _unsorted(op: AnyOp) -> Iterator[Diagnostic]:
-    """Check a top-level op of a function without a kind: mixed kinds need sections."""
+    """Check a top-level op with regions of a function without a kind: mixed kinds need sections."""
     if isinstance(op, Op) and op.page.core is not None and op.regions:
         for region in op.regions:
             yield from _foreign(region, op.page.core, f"this is a {op.page.core.text} section")

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import cast
 
 from ptokit.analysis.aliases import NONE, Names, PointsTo, redefined, repeats, union
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
-from ptokit.isa.lang.instr import Role
+from ptokit.isa.lang.instr import Instr, Operand, Role
 from ptokit.isa.lang.traits import ALIASES, DERIVES, RECEIVES
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
@@ -149,13 +150,19 @@ class Interference(PointsTo):
 
 def scratch_of(op: Op, target: Target) -> list[str]:
     """Return the operands that hardware of a target uses as scratch."""
-    scratch = (o for o in op.page.operands if o.role is Role.SCRATCH)
-    return [o.name for o in scratch if not target.follows(o.idle)]
+    return [o.name for o in scratch_operands(op.page) if not target.follows(o.idle)]
+
+
+@cache
+def scratch_operands(page: type[Instr]) -> tuple[Operand, ...]:
+    return tuple(o for o in page.operands if o.role is Role.SCRATCH)
 
 
 def spoiled(op: Op, facts: Facts) -> list[str]:
     """Return the tiles that are undefined after an op: scratch, and tiles not preserved."""
     target, page = facts.target, op.page
+    if not (page.spoiled or scratch_operands(page)):
+        return []
     scratch = scratch_of(op, target) if target.is_chip else []
     names = [name for name in scratch if page.operand(name).kind is Kind.TILE]
     others = [s for s in page.spoiled if target.follows(s.targets)]
@@ -171,8 +178,7 @@ def _idle(func: Func, target: Target) -> set[Value]:
         if isinstance(op, OpaqueOp):
             busy.update(op.uses)
             continue
-        spare = {o.name for o in op.page.operands if o.role is Role.SCRATCH}
-        spare.difference_update(scratch_of(op, target))
+        spare = {o.name for o in scratch_operands(op.page)}.difference(scratch_of(op, target))
         for name, value in op.values():
             (idle if name in spare else busy).add(value)
     return idle - busy

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import combinations, islice
 from typing import NamedTuple, TypeAlias
 
@@ -15,7 +16,7 @@ from ptokit.analysis.known import Facts
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import Func, Op, Value
-from ptokit.isa.lang.instr import SHARED_STORAGE
+from ptokit.isa.lang.instr import SHARED_STORAGE, Instr
 from ptokit.isa.lang.operands import Operand, Role
 from ptokit.isa.lang.traits import ALIASES, READDRESSES, WINDOW
 from ptokit.isa.model.targets import SPACES
@@ -73,32 +74,38 @@ class Stretch(NamedTuple):
 
 
 Pieces: TypeAlias = "dict[Value, Stretch]"
-Case: TypeAlias = "tuple[object, ...]"
+Seen: TypeAlias = "tuple[object, ...]"
 
 
 def sharing(func: Func, pieces: Pieces, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each instruction with operands that overlap and must not."""
-    passed = set[Case]()
-    for op in (op for op in func.ops if isinstance(op, Op)):
-        case = _case(op, pieces, facts)
-        if case not in passed:
+    passed = set[Seen]()
+    for op in (op for op in func.ops if isinstance(op, Op) and _has_tiles(op.page)):
+        seen = _seen(op, pieces, facts)
+        if seen not in passed:
             found = list(islice(_shared(op, pieces, facts), 1))
             yield from found
             if not found:
-                passed.add(case)
+                passed.add(seen)
 
 
-def _case(op: Op, pieces: Pieces, facts: Facts) -> Case:
+@cache
+def _has_tiles(page: type[Instr]) -> bool:
+    """Return whether a page has tiles that may overlap, and changes one of them."""
+    tiles = [o for o in page.operands if o.kind is Kind.TILE]
+    several = len(tiles) > 1 or any(o.many for o in tiles)
+    return several and any(o.changed for o in tiles)
+
+
+def _seen(op: Op, pieces: Pieces, facts: Facts) -> Seen:
     """Return what the check of an op depends on, with numbers in the place of tiles."""
     tiles: dict[Value, int] = {}
-    parts: list[object] = []
-    for name, value in (*op.values(), *(("", result) for result in op.results)):
+    parts: list[object] = [facts.case(op)]
+    for _, value in (*op.values(), *(("", result) for result in op.results)):
         tile, *where = pieces.get(value) or (value,)
         number = tiles.setdefault(tile, len(tiles))
-        parts += name, facts.type_of(value), number, *where, facts.numbers.get(value)
-        if op.page.types:
-            parts.append(value.type)
-    return op.page, *sorted(op.attrs.items()), *parts
+        parts += number, *where, facts.numbers.get(value)
+    return *sorted(op.attrs.items()), *parts
 
 
 def stretches(func: Func, facts: Facts) -> Pieces:

@@ -32,7 +32,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.diagnostics.printable import counted
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
-from ptokit.isa.lang.instr import Role
+from ptokit.isa.lang.instr import Instr, Role
 from ptokit.isa.lang.operands import STORED
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES, CALLS
 from ptokit.isa.model.globaltypes import GlobalType
@@ -41,6 +41,7 @@ from ptokit.isa.model.tiles import ConvTileType, TileType
 # `Trial` runs an instruction with some unwritten tiles; see `analysis.readtrial`.
 ELSEWHERE = "use a separate scratch tile, or use the scratch tile before the other is written"
 EXCERPT = "the function reads tiles that it never writes: the caller has to fill them"
+TILES = (TileType, ConvTileType)
 MOST_BYTES = 1 << 24  # of a tile whose elements are looked at
 Trial: TypeAlias = "Callable[[Op, set[Value], Facts], Diagnostic | None]"
 UndefinedPart: TypeAlias = "tuple[int, tuple[int, int]]"  # a number of elements, and the first
@@ -49,7 +50,7 @@ UndefinedPart: TypeAlias = "tuple[int, tuple[int, int]]"  # a number of elements
 def uninitialised(of: TargetFacts, trial: Trial) -> tuple[list[Diagnostic], list[UndecidedRule]]:
     """Return the reads of tiles that are never written before, and undecided ones."""
     func, storage, facts = of.func, of.storage, of.proved
-    suspects = {op: some for op, some in _suspects(of) if some}
+    suspects = dict(_suspects(of))
     if not suspects:
         return [], []
     walk = FirstIterations(func, facts, suspects, storage, trial)
@@ -80,12 +81,14 @@ def _suspects(of: TargetFacts) -> Iterator[tuple[Op, dict[str, Suspect]]]:
         if isinstance(op, OpaqueOp) or CALLS in op.page.traits:
             return  # a call may write any tile
         if op.page.executes and ALIASES not in op.page.traits:
-            read = {n: (v, spoils.get(storage.of(v))) for n, v in _read(op)}
-            yield (
-                op,
-                {n: Suspect(v) for n, (v, _) in read.items() if storage.of(v) not in written}
-                | {n: Suspect(v, by.op) for n, (v, by) in read.items() if by and by.ruins(v, path)},
-            )
+            read = {n: (v, storage.of(v)) for n, v in _read(op)}
+            found = {n: Suspect(v) for n, (v, root) in read.items() if root not in written}
+            for n, (v, root) in read.items() if spoils else ():
+                by = spoils.get(root)
+                if by and by.ruins(v, path):
+                    found[n] = Suspect(v, by.op)
+            if found:
+                yield op, found
             for _, value in _written(op):
                 written.add(storage.of(value))
                 spoils.pop(storage.of(value), None)
@@ -135,20 +138,33 @@ def _living(
 
 def _read(op: Op) -> Iterator[tuple[str, Value]]:
     """Yield the tiles that an instruction may read."""
-    for operand in op.page.operands:
-        if operand.role in (Role.IN, Role.INOUT):
-            tiles = (
-                v for v in op.bound(operand.name) if isinstance(v.type, TileType | ConvTileType)
-            )
-            yield from ((operand.name, value) for value in tiles)
+    for name in _sources(op.page):
+        bound = op.operands.get(name, ())
+        for value in bound if isinstance(bound, tuple) else (bound,):
+            if isinstance(value.type, TILES):
+                yield name, value
+
+
+@cache
+def _sources(page: type[Instr]) -> tuple[str, ...]:
+    """Return the operands that an instruction reads."""
+    return tuple(o.name for o in page.operands if o.role in (Role.IN, Role.INOUT))
 
 
 def _written(op: Op) -> Iterator[tuple[str, Value]]:
     """Yield the tiles that an instruction writes, in either form."""
-    yield from op.named_results()
-    for operand in op.page.outs():
-        if operand.kind in STORED:
-            yield from ((operand.name, value) for value in op.bound(operand.name))
+    if op.results:
+        yield from op.named_results()
+    for name in _stored_outs(op.page):
+        bound = op.operands.get(name, ())
+        for value in bound if isinstance(bound, tuple) else (bound,):
+            yield name, value
+
+
+@cache
+def _stored_outs(page: type[Instr]) -> tuple[str, ...]:
+    """Return the tiles that an instruction writes."""
+    return tuple(o.name for o in page.outs() if o.kind in STORED)
 
 
 class FirstIterations(Search):
@@ -247,7 +263,7 @@ def undefined_stores(of: TargetFacts) -> Iterator[Diagnostic]:
         some = [writer for writer in writers.get(storage.of(tile), ()) if writer is not made]
         return _undefined(tile, some, facts)
 
-    for store in ops:
+    for store in (op for op in ops if _views_written(op.page)):
         for tile in _stored(store):
             if found := part(tile):
                 yield _undefined_store(store, tile, found, facts)
@@ -255,10 +271,17 @@ def undefined_stores(of: TargetFacts) -> Iterator[Diagnostic]:
 
 def _stored(op: Op) -> Iterator[Value]:
     """Yield the tile whose valid region an instruction stores to global memory."""
-    written = (v for o in op.page.operands if o.written for v in op.bound(o.name))
-    if op.page.executes and any(isinstance(v.type, GlobalType) for v in written):
+    written = (v for name in _views_written(op.page) for v in op.bound(name))
+    if any(isinstance(v.type, GlobalType) for v in written):
         tiles = [value for _, value in _read(op) if isinstance(value.type, TileType)]
         yield from tiles if len(tiles) == 1 else ()
+
+
+@cache
+def _views_written(page: type[Instr]) -> tuple[str, ...]:
+    """Return the operands that an instruction on tiles writes and that may be views."""
+    views = (o for o in page.operands if o.written and o.kind not in STORED)
+    return tuple(o.name for o in views if page.executes)
 
 
 def _smaller(op: Op, tile: Value, facts: Facts) -> bool:
