@@ -20,6 +20,7 @@ from ptokit.isa.model.types import Elided, OpaqueType, Type
 from ptokit.text.read.parser import Parser
 
 NAME = re.compile(r"%[\w$.-]+")
+NUMBER = re.compile(r"(?<= )[0-9]{1,9}(?= : (?:index|i32|i64)$)")  # fits its type
 IN_STRING = re.compile(r'"[^"]*%')  # a format, no name
 MOST, LONGEST = 4096, 2000  # cached lines, characters of one line
 
@@ -35,6 +36,7 @@ class Template(NamedTuple):
     operands: tuple[tuple[str, int | tuple[int, ...]], ...]
     spans: tuple[tuple[str, int, int], ...]  # from one token to another
     dialect: str
+    number: tuple[str, int] | None  # the attribute that is a number of the line, and its token
 
 
 @cache
@@ -70,7 +72,8 @@ def line_of(p: Parser, start: int) -> str:
 
 def repeated(p: Parser, start: int, line: str) -> Op | None:
     """Return the op of a cached statement with the names of this one, or None."""
-    found = templates().get(line)
+    known = templates()
+    found = known.get(line) or known.get(_without_number(line))
     if found is None or not _ends(p, start + found.length):
         return None
     texts, table = p.texts, p.names.table
@@ -91,8 +94,16 @@ def repeated(p: Parser, start: int, line: str) -> Op | None:
     define = p.names.define
     results = [define(texts[start + at][1:], kind, start + at) for at, kind in found.results]
     p.i = start + found.length
-    dialect = found.dialect
-    return Op(found.page, operands, dict(found.attrs), results, [], spans, dialect=dialect)
+    attrs, dialect = dict(found.attrs), found.dialect
+    if found.number:
+        name, at = found.number
+        attrs[name] = int(texts[start + at])
+    return Op(found.page, operands, attrs, results, [], spans, dialect=dialect)
+
+
+def _without_number(line: str) -> str:
+    """Return the line of a constant without its number."""
+    return NUMBER.sub("", line)
 
 
 def _ends(p: Parser, at: int) -> bool:
@@ -113,7 +124,7 @@ def remember(p: Parser, start: int, line: str, op: AnyOp, before: tuple[int, ...
     if made is not None:
         if len(known) >= MOST:
             known.clear()
-        known[line] = made
+        known[line if made.number is None else _without_number(line)] = made
 
 
 def _template(p: Parser, start: int, op: Op) -> Template | None:
@@ -147,8 +158,15 @@ def _template(p: Parser, start: int, op: Op) -> Template | None:
     results = tuple((at[0], v.type) for at, v in zip(made, op.results, strict=True))
     own = {at for at, _ in results}
     used = tuple((at, v.type) for at, v in named.items() if v is not None and at not in own)
-    parts = used, results, tuple(operands), spans, op.dialect
+    parts = used, results, tuple(operands), spans, op.dialect, _number(op, words)
     return Template(p.i - start, op.page, dict(op.attrs), *parts)
+
+
+def _number(op: Op, words: list[str]) -> tuple[str, int] | None:
+    """Return the attribute of a constant that `NUMBER` matches, and its token."""
+    if op.page.asm.shape != "constant" or len(words) < 3 or not NUMBER.search(" ".join(words)):
+        return None
+    return op.page.attrs[0].name, len(words) - 3
 
 
 def _tokens(p: Parser, start: int, span: Span) -> tuple[int, int] | None:

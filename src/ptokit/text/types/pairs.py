@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from typing import TypeVar
 
 from ptokit.ir.editing import arithmetic_page, new_op
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
-from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import INDEX, ScalarType, Type
@@ -90,10 +91,9 @@ def _scaled(kind: K, by: Callable[[int], int]) -> K:
 
 def counted(op: Op) -> Iterator[tuple[str, int]]:
     """Yield the operands that count pairs in text, each with the position of the number."""
-    for operand in op.page.ins():
-        if not operand.counts:
-            continue
-        kind = next((v.type for v in _typed(op) if packed_axis(v.type, 1) is not None), None)
+    for operand in counting_operands(op.page):
+        types = (v.type for v in (*op.results, *(value for _, value in op.values())))
+        kind = next((kind for kind in types if packed_axis(kind, 1) is not None), None)
         values = op.bound(operand.name)
         axis = None if kind is None else packed_axis(kind, len(values))
         for place in range(len(values)) if axis is not None else ():
@@ -101,9 +101,10 @@ def counted(op: Op) -> Iterator[tuple[str, int]]:
                 yield operand.name, place
 
 
-def _typed(op: Op) -> Iterator[Value]:
-    yield from op.results
-    yield from (value for _, value in op.values())
+@cache
+def counting_operands(page: type[Instr]) -> tuple[Operand, ...]:
+    """Return the inputs that count elements or pairs along an axis."""
+    return tuple(operand for operand in page.ins() if operand.counts)
 
 
 def _counts(what: str, place: int, axis: int | None) -> bool:
@@ -148,7 +149,7 @@ def counting_elements(func: Func) -> Iterator[Value]:
         ops = list(block.ops)
         block.ops.clear()
         for op in ops:
-            if isinstance(op, Op):
+            if isinstance(op, Op) and counting_operands(op.page):
                 for name, place in counted(op):
                     made = double(op.bound(name)[place])
                     block.ops.append(made)
