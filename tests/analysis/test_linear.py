@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 import ptokit as pto
+from account.files import ROOT
 from growth import growth
+from ptokit.analysis import known
 
 SMALL, LARGE = "!pto.tile_buf<vec, 1x32xf32>", "!pto.tile_buf<vec, 64x128xf32>"
 
@@ -51,6 +53,30 @@ def stream(count: int) -> pto.Program:
         lines.append(f"pto.tstore ins(%y : {tile}) outs(%b{n + 1} : {part})")
     head = "func.func @f(%a0: !pto.ptr<f32>, %b0: !pto.ptr<f32>, %rows: index) {"
     return pto.loads("\n".join([head, *lines, "return", "}"]))
+
+
+def test_instructions_of_one_case_are_judged_like_each_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No case is found again where none may be kept."""
+    files = sorted((ROOT / "tests" / "pto").glob("*.pto"))[::4]
+    files += sorted((ROOT / "tests" / "errors").glob("*.pto"))[::4]
+    texts = [path.read_text(encoding="utf-8") for path in files]
+    assert len(texts) > 30
+
+    def verdicts() -> list[str]:
+        found: list[str] = []
+        for text in texts:
+            try:
+                every = pto.loads(text).verdicts("a5")
+            except pto.PtoError:
+                continue
+            found += [f"{v.to_json()} {v.diagnostics!r}" for v in every]
+        return found
+
+    together = verdicts()
+    monkeypatch.setattr(known, "MOST_CASES", 0)
+    assert verdicts() == together
 
 
 def test_many_stores_of_one_tile_are_checked_in_linear_time() -> None:
