@@ -1,14 +1,16 @@
 """Vector functions beside the tile instructions that do the same, on the same elements.
 
 Both are kernels of one row in the vector buffer, repeated REPEATS times. The row of 8,164 elements
-ends inside a register, so some lanes that the vector function loads are undefined.
+ends inside a register, so some lanes that the vector function loads are undefined. Sizes are known
+when a kernel is compiled, or arguments of the run.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +22,13 @@ import ptokit as pto
 from ptokit import f16, f32, i8, i32, lanes
 
 sys.path.append(str(Path(__file__).parents[1] / "examples" / "kernels"))
-from vectors import LANES, bytes_of, row, softmax_of_row
+from vectors import LANES, bytes_of, softmax_of_row
 
 LENGTHS = (8192, 8164)
+MOST = 8192  # elements that a tile has room for
 REPEATS = 200
 MOST_RATIO = 1.5
+SHAPES = "x[n] z[n]", "x[n] z[K]"  # of a row, of one element
 SCALE = 3.0
 
 
@@ -64,7 +68,11 @@ def sum_of_lanes(x: pto.Tile, z: pto.Tile, n: int) -> None:
     lanes.vsts(lanes.vcadd(total, every), z, 0, one)
 
 
-@pto.kernel
+def row(dtype: pto.DType, n: Any) -> pto.Tile:  # Any: an int, or a number of the run
+    """Return a row of n elements."""
+    return pto.tile_vec(dtype, 1, MOST, valid=(1, n))
+
+
 def add(x: pto.In, z: pto.Out, tiles: bool) -> None:
     (n,) = x.shape
     a, b, c = row(f32, n), row(f32, n), row(f32, n)
@@ -78,7 +86,6 @@ def add(x: pto.In, z: pto.Out, tiles: bool) -> None:
     pto.store(pto.block(z, 0, 0, 1, n), c)
 
 
-@pto.kernel
 def exp(x: pto.In, z: pto.Out, tiles: bool) -> None:
     (n,) = x.shape
     a, c = row(f32, n), row(f32, n)
@@ -91,7 +98,6 @@ def exp(x: pto.In, z: pto.Out, tiles: bool) -> None:
     pto.store(pto.block(z, 0, 0, 1, n), c)
 
 
-@pto.kernel
 def convert(x: pto.In, z: pto.Out, tiles: bool) -> None:
     (n,) = x.shape
     a, c = row(f32, n), row(i32, n)
@@ -104,7 +110,6 @@ def convert(x: pto.In, z: pto.Out, tiles: bool) -> None:
     pto.store(pto.block(z, 0, 0, 1, n), c)
 
 
-@pto.kernel
 def total(x: pto.In, z: pto.Out, tiles: bool) -> None:
     (n,) = x.shape
     a, t, c = row(f32, n), row(f32, n), pto.tile_vec(f32, 1, LANES, valid=(1, 1))
@@ -117,7 +122,6 @@ def total(x: pto.In, z: pto.Out, tiles: bool) -> None:
     pto.store(pto.block(z, 0, 0, 1, 1), c)
 
 
-@pto.kernel
 def softmax(x: pto.In, z: pto.Out, tiles: bool) -> None:
     (n,) = x.shape
     a, b, t = row(f32, n), row(f32, n), row(f32, n)
@@ -135,7 +139,6 @@ def softmax(x: pto.In, z: pto.Out, tiles: bool) -> None:
     pto.store(pto.block(z, 0, 0, 1, n), b)
 
 
-@pto.kernel
 def quantise(x: pto.In, z: pto.Out, tiles: bool) -> None:
     (n,) = x.shape
     a, b, half, c = row(f32, n), row(f32, n), row(f16, n), row(i8, n)
@@ -154,15 +157,17 @@ def quantise(x: pto.In, z: pto.Out, tiles: bool) -> None:
 class VectorFunction:
     """A vector function on a row, and tile instructions in its place; both give one result."""
 
-    kernel: Any  # Any: a kernel
+    function: Callable[..., None]
     length: int
     out: Any = np.float32  # Any: a NumPy type
     single: bool = False  # one element is the result
     off: float = 1e-4  # the most a result may differ
+    known: bool = True  # the size, when the kernel is compiled
 
     @property
     def name(self) -> str:
-        return f"vector function {self.kernel.__name__}, {self.length} elements"
+        size = "elements" if self.known else "elements of a run-time size"
+        return f"vector function {self.function.__name__}, {self.length} {size}"
 
     @property
     def opponent(self) -> str:
@@ -172,20 +177,23 @@ class VectorFunction:
         """Compare both, then measure both."""
         x = random(np.float32, self.length)
         found: list[Any] = []  # Any: arrays
+        kernel = pto.kernel(shapes=None if self.known else SHAPES[self.single])(self.function)
         for name, tiles in ((self.name, False), (self.opponent, True)):
             z = np.zeros(1 if self.single else self.length, self.out)
-            launch = self.kernel.on("a5").prepare(x, z, tiles)
+            launch = kernel.on("a5").prepare(x, z, tiles)
             launch()
+            launch()  # the first one has shown which lanes are defined
             found.append(z.astype(np.float32))
             clock.add(name, alone(clock.calling(launch, REPEATS)))
         np.testing.assert_allclose(*found, rtol=1e-5, atol=self.off)
 
 
 def vector_functions() -> Iterator[VectorFunction]:
-    for length in LENGTHS:
-        yield VectorFunction(add, length)
-        yield VectorFunction(exp, length)
-        yield VectorFunction(convert, length, np.int32)
-        yield VectorFunction(total, length, single=True)
-        yield VectorFunction(softmax, length)
-        yield VectorFunction(quantise, length, np.int8, off=1.0)  # tiles round twice
+    for known, length in product((True, False), LENGTHS):
+        yield VectorFunction(add, length, known=known)
+        yield VectorFunction(exp, length, known=known)
+        yield VectorFunction(convert, length, np.int32, known=known)
+        yield VectorFunction(total, length, single=True, known=known)
+        yield VectorFunction(softmax, length, known=known)
+        # tiles round twice
+        yield VectorFunction(quantise, length, np.int8, off=1.0, known=known)

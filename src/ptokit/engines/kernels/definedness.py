@@ -47,10 +47,15 @@ class ShadowSpace(Space):
 
 
 class Definedness:
-    """The expressions for which elements of an instruction's results are defined."""
+    """The expressions for which elements of an instruction's results are defined.
 
-    def __init__(self, tracked: Callable[[Elements], bool]) -> None:
-        self.tracked = tracked
+    Where conditions are `by_data` a selection is defined only if both values are.
+    """
+
+    def __init__(
+        self, tracked: Callable[[Elements], bool], by_data: Callable[[Traced], bool]
+    ) -> None:
+        self.tracked, self.by_data = tracked, by_data
         self.spaces: dict[int, ShadowSpace] = {}
         self.done: dict[Traced, Traced | None] = {}
         self.before: set[tuple[object, str]] = set()  # what earlier stores write
@@ -120,6 +125,8 @@ class Definedness:
         of_condition, first, second = self(condition), self(yes), self(no)
         if first is None and second is None:
             return of_condition
+        if self.by_data(condition):
+            return _all((of_condition, first, second))
         first, second = (_truth() if one is None else one for one in (first, second))
         return _all((of_condition, cast(Traced, condition.where(first, second))))
 

@@ -100,6 +100,7 @@ class FunctionBase(ABC):
     slots: list[str] = field(default_factory=list[str])
     checks: bool = False
     whole: bool = False  # each store is one step over all lanes of its register
+    by_data: Callable[[Traced], bool] = lambda _: False  # conditions that differ between runs
 
     def __post_init__(self) -> None:
         self.code.many = self.host.many

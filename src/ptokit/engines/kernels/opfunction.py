@@ -83,7 +83,7 @@ class OpFunction(FunctionBase):
         """Return the stores to emit, those into shadows among them if reads are not checked."""
         if self.whole:
             with suppress(NotSaid):
-                definedness = Definedness(self.tracked)
+                definedness = Definedness(self.tracked, self.by_data)
                 found = definedness.stores(recording)
                 self.check_reads(definedness.deciding)
                 self.said = True

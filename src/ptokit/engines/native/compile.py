@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -17,7 +17,8 @@ from ptokit.analysis.placement import Planned
 from ptokit.engines.native.blockrange import RangeResult, Sizes
 from ptokit.engines.native.localregisters import LocalRegisters, largest_register
 from ptokit.engines.native.plan import Plan, Unkept, described, plan_of, plan_text
-from ptokit.engines.native.session import Grown, Session, Worker, taken_warnings
+from ptokit.engines.native.seenruns import PLAIN, Coding, Numbers, SeenRuns, Tracking
+from ptokit.engines.native.session import Doubtful, Grown, Session, Worker, taken_warnings
 from ptokit.engines.reference.interpreter import InterpretedMachine
 from ptokit.engines.reference.launch import InterpretedFunction
 from ptokit.ir.garbage import gc_disabled
@@ -34,6 +35,7 @@ from ptokit.machine.launchoptions import Options, RunLimits
 from ptokit.machine.memory import Codes, Memory
 from ptokit.machine.observer import Observer
 from ptokit.machine.record.code import NotNative
+from ptokit.machine.record.dataflow import REGISTERS, Source
 from ptokit.machine.record.definitelanes import DefiniteLanes, Place
 from ptokit.machine.record.expressions import AxisWindow, Traced
 from ptokit.machine.record.handles import traced
@@ -119,25 +121,35 @@ class CompiledFunction(CompiledBody):
         self.prints = bound.func.takes(PRINTS)  # print output needs block order and a single run
         self.repeats = not bound.slots and not any(map(_reads_numbers, bound.func.ops))
         self.grown: dict[str, tuple[int, tuple[int, ...]]] = {}  # outputs without an array
-        self.idle: dict[tuple[bool, Variant], list[Session]] = {}  # by `logged`
+        self.idle: dict[object, list[Session]] = {}  # by what their code does
+        self.seen = SeenRuns()
 
     def run(self, launch: Launch, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
         """Run all blocks; the reference runs what cannot be compiled or is observed."""
         logged = any(observer.logs for observer in observers)
+        numbers: Numbers = tuple(launch.sole.arrays[v.name] for v in launch.sole.slots)
+        plain = not (self.queued or logged or limits.most is not None)
+        coding = Coding(logged, self.seen.tracking(numbers) if plain else Tracking.EXACT)
         try:
             if any(observer.stepwise for observer in observers):
                 raise NotNative("an observer sees every instruction")
-            session = self._renewed(launch, limits, logged)
+            session = self._renewed(launch, limits, coding)
             with session.restoring():
-                return self._finish(launch.sole, session, observers)
+                done = self._finish(launch.sole, session, observers)
+            self.seen.ended(numbers, session)
+            return self._kept(session, coding, done)
+        except Doubtful:
+            self.seen.doubted(numbers)
+            return self.run(launch, limits, observers)
         except NotNative as reason:
             for observer in observers:
                 observer.interpreted([("", str(reason))])
             reference = InterpretedFunction(launch, self.how, self.planned)
             return reference.run(launch, limits, observers)
         except Grown:
-            session = self.session(launch, limits, logged=logged)
-            return self._finish(launch.sole, session, observers, one_thread=True)
+            session = self.session(launch, limits, coding)
+            done = self._finish(launch.sole, session, observers, one_thread=True)
+            return self._kept(session, coding, done)
 
     def _finish(
         self,
@@ -147,7 +159,7 @@ class CompiledFunction(CompiledBody):
         *,
         one_thread: bool = False,
     ) -> Outcome:
-        """Return outputs and counts; keep the session and the sizes of outputs for further runs."""
+        """Return outputs and counts; keep the sizes of outputs for further runs."""
         for observer in observers:
             observer.begins(session.done)
             observer.interpreted(session.plan.by_reference)
@@ -165,16 +177,20 @@ class CompiledFunction(CompiledBody):
             log = self.log(worker)
             for observer in observers:
                 observer.executed(log)
-        self.idle.setdefault((logged, variant_of(session.limits)), []).append(session)
         return outputs, count
 
-    def _renewed(self, launch: Launch, limits: RunLimits, logged: bool) -> Session:
+    def _kept(self, session: Session, coding: Coding, done: Outcome) -> Outcome:
+        """Keep the session for further runs; return what the last one gave."""
+        self.idle.setdefault((coding, variant_of(session.limits)), []).append(session)
+        return done
+
+    def _renewed(self, launch: Launch, limits: RunLimits, coding: Coding) -> Session:
         """Return an idle session with these arguments, or a new one."""
         session: Session | None = None
         with suppress(LookupError):  # several threads ask
-            session = self.idle[logged, variant_of(limits)].pop()
+            session = self.idle[coding, variant_of(limits)].pop()
         if session is None:
-            session = self.session(launch, limits, logged=logged)
+            session = self.session(launch, limits, coding)
         else:
             session.renew(launch.sole, limits, launch.direct)
         for name, (size, shape) in self.grown.items():
@@ -185,23 +201,23 @@ class CompiledFunction(CompiledBody):
         self,
         launch: Launch,
         limits: RunLimits,
+        coding: Coding,
         *,
         apart: bool = False,
         kept: frozenset[str] = frozenset(),
-        logged: bool = False,
     ) -> Session:
         """Return a session with these arguments; NotNative if there is no code.
 
-        `apart` and `kept`: see `Launch.apart`. `logged`: the code writes an execution log.
+        `apart` and `kept`: see `Launch.apart`.
         """
         job = self.job(launch, apart=apart, kept=kept)
-        job.logged = logged
-        return self.started(job, limits, (*variant_of(limits), apart, kept, logged))
+        job.logged, job.tracking = coding
+        return self.started(job, limits, (*variant_of(limits), apart, kept, coding))
 
     def plans(self, launch: Launch, limits: RunLimits) -> list[Plan]:
         """Return the plan of a separate block; empty for one block, or with prints."""
         one = self.how.blocks == 1 or self.prints
-        return [] if one else [self.session(launch, limits, apart=True).plan]
+        return [] if one else [self.session(launch, limits, PLAIN, apart=True).plan]
 
     def run_range(
         self,
@@ -216,7 +232,8 @@ class CompiledFunction(CompiledBody):
         `sizes` are those of outputs without an array, once the first block has determined them.
         `kept`: the arrays that blocks read and write.
         """
-        session = self.session(launch, limits, apart=True, kept=kept, logged=bool(kept))
+        coding = Coding(logged=bool(kept))
+        session = self.session(launch, limits, coding, apart=True, kept=kept)
         arrays = {name.removeprefix("%"): memory for name, memory in session.arrays.items()}
         if sizes is not None:
             for memory in arrays.values():
@@ -264,7 +281,8 @@ def _reads_numbers(op: AnyOp) -> bool:
 def compile_program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int) -> Session:
     """Return a session of a function with its arguments; NotNative if not compilable."""
     launch = Launch.of(bound)
-    return CompiledFunction(launch, Options(target, fixpipe, blocks)).session(launch, RunLimits())
+    function = CompiledFunction(launch, Options(target, fixpipe, blocks))
+    return function.session(launch, RunLimits(), PLAIN)
 
 
 def compile_op(op: Op, env: Mapping[Value, object], core: Core) -> Session:
@@ -312,6 +330,7 @@ class Job:
     rings: Rings | None = None  # addresses of popped tiles, if the pipes have queues
     ops: Sequence[object] = ()  # ops and regions that define handles
     marked: frozenset[str] = frozenset()  # memories whose written bytes others see
+    tracking: Tracking = Tracking.EXACT
 
     @gc_disabled()
     def compiled(self, body: Block) -> Made | NotNative:
@@ -321,13 +340,13 @@ class Job:
 
         def make() -> tuple[str, bytes | None]:
             compiler, text = self.settled()
-            made.append(compiler.plan())
+            made.append(self._plan(compiler))
             with suppress(Unkept):
                 return text, plan_text(made[0])
             return text, None
 
         how = f"{self.limited} {self.logged} {self.suspends} {self.queued} {self.whole_entries}"
-        how = f"{how} {sorted(self.marked)}"
+        how = f"{how} {sorted(self.marked)} {self.tracking.name}"
         key = f"{how}\n{described(body, self.core, self.real)}"
         try:
             code, kept = cache.compiled(key, make, cache.this_processor())
@@ -346,17 +365,21 @@ class Job:
     def settled(self) -> tuple[Compiler, str]:
         """Compile repeatedly, tracking more memories, until every read is safe."""
         tracked = set(self.marked) | (self._unproven() if self.queued else set[str]())
-        refused = set[str]()
+        refused, data = set[str](), frozenset[Source]()
         for _ in range(MOST_TRIES):
-            compiler = self._compiler(tracked, refused)
+            compiler = self._compiler(tracked, refused, data)
             env = {value: self._argument(compiler, value) for value in self.real}
             self.generate(compiler, env)
             text = compiler.text(env.get(v) for v in self.shown)
             found = compiler.initial
-            if found.needed <= tracked and found.refused <= refused:
+            if self.tracking is Tracking.NONE:
+                return compiler, text
+            chooses = found.flow.chooses if self._careful(compiler, found.needed) else data
+            if found.needed <= tracked and found.refused <= refused and chooses <= data:
                 return compiler, text
             tracked |= found.needed
             refused |= found.refused
+            data = chooses
         raise NotNative("what is read was not settled")
 
     def _unproven(self) -> set[str]:
@@ -368,7 +391,23 @@ class Job:
                 found.add(f"%{value.name}")
         return found
 
-    def _compiler(self, tracked: set[str], refused: set[str]) -> Compiler:
+    def _careful(self, compiler: Compiler, tracked: set[str]) -> bool:
+        """Return whether what is defined follows from numbers, if data choose no element.
+
+        The code tracks registers and memories of the core alone, and does all by itself.
+        """
+        shown = any(isinstance(v.type, TileType | ConvTileType) for v in (*self.real, *self.shown))
+        own = REGISTERS in tracked and tracked <= {*SPACES.values()}
+        alone = own and not shown and not compiler.by_reference
+        return self.tracking is Tracking.CAREFUL and alone and not compiler.initial.flow.decides
+
+    def _plan(self, compiler: Compiler) -> Plan:
+        """Return the plan, and what it says of later runs."""
+        repeatable = self._careful(compiler, compiler.tracked)
+        careful = repeatable and bool(compiler.initial.flow.data)
+        return replace(compiler.plan(), careful=careful, repeatable=repeatable)
+
+    def _compiler(self, tracked: set[str], refused: set[str], data: frozenset[Source]) -> Compiler:
         from ptokit.engines.native.generator import Compiler
         from ptokit.engines.native.issuequeues import QueueingCompiler
 
@@ -402,7 +441,7 @@ class Job:
                 if isinstance(kind, TileType):
                     yield SPACES[kind.loc], address, kind.nbytes
 
-        initial = DefiniteLanes(start, fresh, spoils, refused)
+        initial = DefiniteLanes(start, fresh, spoils, refused, data)
         made = QueueingCompiler if self.queued else Compiler
         compiler = made(host, core, self.known, self.planned, initial, set(tracked))
         if isinstance(compiler, QueueingCompiler) and self.rings is not None:

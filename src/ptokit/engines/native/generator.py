@@ -420,7 +420,7 @@ class Compiler(MainFunction):
         """Compile and call the recorded operations."""
         apart = partial(related, guards=self.recording.guards)
         function = OpFunction(self.host, apart, lambda cells: cells.memory.name in self.tracked)
-        function.whole = on_registers(op)
+        function.whole, function.by_data = on_registers(op), self.initial.flow.chosen_by_data
         function.body(self.recording)
         condition = every((condition, *self.recording.guards, *self._ends()))
         counts = None if size is True else calls.counts_of_output(self, op, env)

@@ -173,6 +173,8 @@ class Plan:
     points: tuple[LogPoint, ...] = ()
     entries: tuple[int, ...] = ()  # the places of the instructions of queue entries
     width: int = 0  # words of a queue record
+    careful: bool = False  # see `seenruns.Tracking`
+    repeatable: bool = False  # what is defined follows from the numbers of a run
 
     @property
     def serial(self) -> bool:

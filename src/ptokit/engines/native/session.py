@@ -105,6 +105,13 @@ class Stopped(Exception):
     """Raised if the result of this thread is no longer needed."""
 
 
+class Doubtful(NotNative):
+    """Raised if careful code finds an undefined element, which exact code may not."""
+
+    def __init__(self) -> None:
+        super().__init__("data decide which elements are defined")
+
+
 @dataclass
 class Session:
     """A compiled program with the memories of its arguments.
@@ -247,6 +254,7 @@ class Worker:
     last: int
     blocks: int
     problem: tuple[BaseException, int] | None = None
+    asked: bool = False  # whether the reference executed an instruction
 
     def __post_init__(self) -> None:
         plan = self.session.plan
@@ -268,7 +276,7 @@ class Worker:
     def begin(self) -> None:
         """Prepare the frame for a run."""
         self.executions: dict[int, Step] = {}
-        self.problem, self.block, self.marked = None, self.first, False
+        self.problem, self.block, self.marked, self.asked = None, self.first, False, False
         self.session.crew.append(self)
         limits = self.session.limits
         self.frame.fill(0)
@@ -372,6 +380,10 @@ class Worker:
         if request.purpose is Purpose.WAIT:
             self._wait(request)
             return
+        if request.purpose is not Purpose.REGISTERS:
+            self.asked = True
+            if self.session.plan.careful:
+                raise Doubtful
         self._mark()
         block = int(self.frame[BLOCK])
         if block != self.block:

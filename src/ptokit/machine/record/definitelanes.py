@@ -15,6 +15,7 @@ import numpy as np
 from ptokit.ir.module import Block, Op
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.machine.memory import WRITTEN, Codes, Elements
+from ptokit.machine.record.dataflow import DataFlow, Source
 from ptokit.machine.record.definite import (
     Initial,
     NamedWindow,
@@ -54,8 +55,10 @@ class DefiniteLanes(Initial):
         fresh: Callable[[Op], tuple[TileType | ConvTileType, object] | None],
         spoils: Callable[[Op], Iterable[Place]],
         refused: Collection[str] = (),
+        data: frozenset[Source] = frozenset(),
     ) -> None:
         super().__init__(start, fresh, spoils, refused)
+        self.flow = DataFlow(data)
         self.lanes = LaneFacts()
         self.suspects: set[str] = set()  # memories of which registers get undefined elements
 
@@ -68,6 +71,7 @@ class DefiniteLanes(Initial):
         self, recording: Recording, counts: tuple[str, ...] | None, *, lanes: bool = False
     ) -> None:
         """Apply an instruction; `lanes`: on registers, and never on nothing."""
+        self.flow.apply(recording, lanes=lanes)
         if lanes:
             self._on_registers(recording)
         else:
