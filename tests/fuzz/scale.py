@@ -18,7 +18,7 @@ from ptokit.isa.lang.instr import Instr
 T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
 FACTOR = int(os.environ.get("PTOKIT_FUZZ", "1"))
-PARTS = max(1, 3 // FACTOR)  # of the cases of a test that `make test` runs one of
+PARTS = max(1, 4 // FACTOR)  # of the cases of a test: `make test` runs one of them
 
 
 def scaled(sample: int) -> int:
@@ -32,9 +32,9 @@ def sampled(matrix: Iterable[T], step: int) -> list[T]:
 
 
 def dealt(name: str, cases: Sequence[T], *, seldom: bool = False) -> Sequence[T]:
-    """Every third case of the test of a name; the next commit runs others.
+    """Every fourth case of the test of a name, at least one; the next commit runs others.
 
-    Of one or two cases one, unless the test is run `seldom`: at one commit in three.
+    A test that is run `seldom` has turns of its own: one case runs at one commit in four.
     """
     parts = PARTS if seldom else min(PARTS, len(cases))
     return cases[(_commits() + crc32(name.encode())) % parts :: parts]
