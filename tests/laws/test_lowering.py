@@ -125,3 +125,10 @@ def test_pairs_keep_their_bits(lanes: int) -> None:
         )
         assert first.tobytes() == second.tobytes()
         assert (first[1024 : 1024 + lanes - 7] != a[1024 : 1024 + lanes - 7]).any()
+
+
+def test_statements_that_are_kept_as_text_are_refused() -> None:
+    text = program([case for case in CASES if case.statement.startswith("vcmp ")][:1])
+    module = pto.loads(text.replace("vmi.vcmp ", "vmi.vcmpp ")).module
+    with pytest.raises(pto.PtoError, match=r"vmi\.vcmpp is not lowered"):
+        run_passes(module, ["lower-vmi"], TARGETS["a5"])

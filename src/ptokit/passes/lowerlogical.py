@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.ir.editing import constant_page, refuse
-from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, Value
+from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.expansions.expansionlanguage import Inexpressible, LaneValue, Vectors, width
 from ptokit.isa.expansions.logicalregisters import (
     LogicalOp,
@@ -51,8 +51,7 @@ def _is_mask(value: Value) -> bool:
 
 def _values(op: AnyOp) -> Iterator[Value]:
     """Yield the operands and results of an op, and the arguments of its regions."""
-    if isinstance(op, Op):
-        yield from (value for _, value in op.values())
+    yield from (value for _, value in op.values()) if isinstance(op, Op) else op.uses
     yield from op.results
     yield from (value for region in op.regions for value in region.args)
 
@@ -81,7 +80,9 @@ class _Lowering(VectorEmission):
         return [new for arg in args for new in self._received(arg)]
 
     def _op(self, op: AnyOp) -> None:
-        if not isinstance(op, Op) or not any(map(_is_logical, _values(op))):
+        if isinstance(op, OpaqueOp) and any(map(_is_logical, _values(op))):
+            self._refuse(op, "it is kept as text")
+        elif not isinstance(op, Op) or not any(map(_is_logical, _values(op))):
             regions = [self._block(region) for region in op.regions]
             self.ops.append(replace(op, regions=regions) if regions else op)
         elif op.page.below:
@@ -151,11 +152,11 @@ class _Lowering(VectorEmission):
         self.held[value] = VectorParts(kind, [LaneValue(new, one) for new in made])
         return made
 
-    def _refuse(self, op: Op, reason: str) -> None:
+    def _refuse(self, op: AnyOp, reason: str) -> None:
         """Note that an op has no registers; what does not follow from it is looked at, too."""
         if not any(value in self.unknown for value in _values(op)):
             kinds = ", ".join(dict.fromkeys(str(v.type) for v in _values(op) if _is_logical(v)))
-            message = f"{op.page.mnemonic()} is not lowered for {kinds}"
+            message = f"{op.name} is not lowered for {kinds}"
             found = refuse(message, op.span, HELP).diagnostics
             self.refused += [replace(one, seen=reason or None) for one in found]
         self.unknown |= {*op.results}
