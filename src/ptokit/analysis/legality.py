@@ -22,7 +22,7 @@ from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Func, Module, Op
 from ptokit.isa.formula.formulas import UNKNOWN
-from ptokit.isa.lang.traits import DEALLOCATES, RESIZES, WINDOW
+from ptokit.isa.lang.traits import DEALLOCATES, PLACES, RESIZES, WINDOW
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
@@ -206,8 +206,11 @@ def judged(
     left += _perhaps_overlapping(of)
     found += [*_resized_arguments(func, target), *_open_windows(func, target)]
     given = [] if func.flat else func.args
-    placement = of.proved_placement if executed is of else executed.placement
-    return [*found, *placement.faults(given)], left
+    if executed is of:
+        return [*found, *of.proved_placement.faults(given)], left
+    reached = executed.intervals.found if executed.func.has(PLACES) else ()
+    found += [one for one in reached if one.slug == "address-out-of-range" and one.is_error]
+    return [*found, *executed.placement.faults(given)], left
 
 
 def _resized_arguments(func: Func, target: Target) -> Iterator[Diagnostic]:

@@ -15,11 +15,12 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Severity
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Op, OpaqueOp, Value
-from ptokit.isa.below import TYPES, below_tiles, unsaid
+from ptokit.isa.below import NAMES, TYPES, below_tiles, unsaid
 from ptokit.isa.formula.formulas import Const, Env, Node, culprit, fields, operators, seen
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import PLACES, WINDOW
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import RegisterType
 from ptokit.isa.model.types import OpaqueType, PtrType
@@ -32,10 +33,17 @@ UNPUBLISHED = frozenset(
 )
 BELOW = "not checked: below the level of tiles"
 INNER = "not checked: a name between the passes of a compiler, not of the public level pto.vmi"
+PARTS = frozenset((PLACES, WINDOW))  # the bytes that an access reaches
 OTHER_OPERANDS = "not checked: no form has these operands"
 TILES_OF_F64 = re.compile(r"!pto\.tile(?:_buf)?<.*f64\b")
 # MLIR dialects of text before buffers become tiles; their ops are read unchecked
 FOREIGN = frozenset({"affine", "builtin", "linalg", "math", "memref", "tensor", "vector"})
+
+
+def _similar(name: str) -> str | None:
+    """Return a question that names the nearest instruction below tiles, for an unknown name."""
+    known = {f"pto.{one}" for one in NAMES} | {p.mnemonic() for p in pages() if p.below}
+    return None if name in known else did_you_mean(name, sorted(known))
 
 
 def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
@@ -48,8 +56,8 @@ def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
     if below or of_threads:
         level = INNER if op.name.startswith("pto.vmi.") else BELOW
         message = f"{op.name}: {OTHER_OPERANDS if op.expected else level}"
-        said = unsaid(op.name.removeprefix("pto."))
-        help = f"expected {op.expected}" if op.expected else said or None
+        said = unsaid(op.name.removeprefix("pto.")) or _similar(op.name)
+        help = f"expected {op.expected}" if op.expected else said
         return Diagnostic("foreign-op", message, op.span, Severity.WARNING, help=help)
     wide = next((k for k in kinds if TILES_OF_F64.match(k.spelling)), None)
     if wide is not None and any(page.executes for page in lookup(op.name)):
@@ -167,7 +175,10 @@ def statically_reported(op: Op, rule: Rule, target: Target) -> bool:
 def violation(page: type[Instr], rule: Rule, env: Env, span: Span | None) -> Diagnostic:
     """Return the diagnostic of a page's rule that is broken under `env`."""
     help = f"`ptokit explain {page.name}` lists what each target supports"
-    return broken(page.mnemonic(), rule, env, span, help)
+    label = page.mnemonic()
+    if span is not None and page.below and not PARTS.isdisjoint(page.traits):
+        label = span.source.text[span.start : span.end]  # what the program says
+    return broken(label, rule, env, span, help)
 
 
 def tolerated_warning(page: type[Instr], rule: Rule, env: Env, span: Span | None) -> Diagnostic:

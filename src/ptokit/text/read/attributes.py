@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ptokit.diagnostics.diagnostic import error
 from ptokit.diagnostics.nearest import did_you_mean, nearest
 from ptokit.ir.module import Op, Raw
 from ptokit.ir.strings import unquoted
@@ -204,7 +205,7 @@ def bind_attributes(cursor: Cursor, op: Op, given: list[Given]) -> None:
     for attr in page.attrs:
         if attr.required and attr.name not in found:
             message = f"{page.mnemonic()}: missing attribute {attr.key}"
-            raise cursor.wrong("operand-count", message, cursor.i)
+            raise error("operand-count", message, op.span)
     defaults = {a.name: a.default for a in page.attrs}
     op.attrs = {k: v for k, v in found.items() if k not in defaults or v != defaults[k]}
 

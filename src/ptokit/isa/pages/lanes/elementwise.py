@@ -249,6 +249,34 @@ class VNot(
     """dst[i] = src[i] with every bit inverted. Lanes without the mask become 0."""
 
 
+class AsLanes(Expr):
+    """The formula 'the number is one of the lanes of the register, whatever its sign'."""
+
+    def __init__(self, number: TypeOf, register: Operand) -> None:
+        self.number, self.register = number, register
+
+    def children(self) -> tuple[Expr, ...]:
+        return (self.number.dtype, self.register.dtype)
+
+    def compile(self) -> Callable[[Env], object]:
+        def fits(env: Env) -> object:
+            number, dtype = self.number.dtype.eval(env), self.register.dtype.eval(env)
+            if not isinstance(number, DType) or dtype not in NUMBER:
+                return True  # another rule lists the types of lanes
+            return number is dtype or (number.is_int and dtype.is_int and number.bits == dtype.bits)
+
+        return fits
+
+    def __str__(self) -> str:
+        return f"{self.number} is the type of the lanes of {self.register}"
+
+
+def as_lanes(number: TypeOf, register: Operand) -> Ruled:
+    """Require a number of the type of the lanes; integers may differ in their signs."""
+    help = "the number has the type of the lanes"
+    return named("element-type", AsLanes(number, register), help=help)
+
+
 class LaneNumber(Below, abstract=True):
     """dst[i] = f(src[i], scalar) where the mask selects lane i, else 0."""
 
@@ -256,6 +284,7 @@ class LaneNumber(Below, abstract=True):
     dst = Out(Lanes)
     src = In(Lanes)
     scalar = In(Scalar, element=True)
+    number = TypeOf(scalar)
     mask = In(Lanes)
     example = lanes("%y = NAME %x, %s, %m : V, T, M -> V")
 
@@ -267,6 +296,12 @@ class LaneNumber(Below, abstract=True):
 
 def with_number(*types: DType) -> tuple[Ruled, ...]:
     """Return the rules of an instruction on a register of one of these types and a number."""
+    dst, number = LaneNumber.dst, LaneNumber.number
+    return (*with_any_number(*types), as_lanes(number, dst))
+
+
+def with_any_number(*types: DType) -> tuple[Ruled, ...]:
+    """Return the rules of an instruction on a register of one of these types."""
     dst, src, mask = LaneNumber.dst, LaneNumber.src, LaneNumber.mask
     return (one_type(dst, src), of(dst, *types), granular(mask, dst))
 
@@ -320,7 +355,7 @@ class VShls(
     LaneNumber,
     name="vshls",
     f=lambda a, b: a << b,
-    rules=with_number(*WHOLE),
+    rules=with_any_number(*WHOLE),
     example=SHIFTED,
     logical=Logical(WHOLE[:6]),
 ):
@@ -331,7 +366,7 @@ class VShrs(
     LaneNumber,
     name="vshrs",
     f=lambda a, b: a >> b,
-    rules=with_number(*WHOLE),
+    rules=with_any_number(*WHOLE),
     example=SHIFTED,
     logical=Logical(WHOLE[:6]),
 ):
@@ -399,9 +434,15 @@ class VAxpy(Below, name="vaxpy", logical=ON_FLOATS):
     lhs = In(Lanes)
     rhs = In(Lanes)
     alpha = In(Scalar, element=True)
+    number = TypeOf(alpha)
     mask = In(Lanes)
     example = lanes("%y = NAME %x, %x, %s, %m : V, V, T, M -> V")
-    rules = (one_type(dst, lhs, rhs), of(dst, *REALS), granular(mask, dst))
+    rules = (
+        one_type(dst, lhs, rhs),
+        of(dst, *REALS),
+        granular(mask, dst),
+        as_lanes(number, dst),
+    )
 
     @staticmethod
     def run(dst: Cells, lhs: Cells, rhs: Cells, alpha: Array, mask: Cells) -> None:

@@ -11,6 +11,7 @@ from ptokit.isa.pages.lanes.elementwise import (
     LaneWise,
     on_one,
     on_pairs,
+    with_any_number,
     with_number,
 )
 from ptokit.isa.pages.lanes.lanefamilies import *
@@ -25,19 +26,27 @@ class VSubs(LaneNumber, name="vsubs", f=lambda a, b: a - b, rules=with_number(*U
 
 
 class VAnds(
-    LaneNumber, name="vands", f=lambda a, b: a & b, rules=with_number(*WHOLE), example=AND_NUMBER
+    LaneNumber,
+    name="vands",
+    f=lambda a, b: a & b,
+    rules=with_any_number(*WHOLE),
+    example=AND_NUMBER,
 ):
     """dst[i] = the bits of src[i] and scalar. Lanes without the mask become 0."""
 
 
 class VOrs(
-    LaneNumber, name="vors", f=lambda a, b: a | b, rules=with_number(*WHOLE), example=AND_NUMBER
+    LaneNumber, name="vors", f=lambda a, b: a | b, rules=with_any_number(*WHOLE), example=AND_NUMBER
 ):
     """dst[i] = the bits of src[i] or scalar. Lanes without the mask become 0."""
 
 
 class VXors(
-    LaneNumber, name="vxors", f=lambda a, b: a ^ b, rules=with_number(*WHOLE), example=AND_NUMBER
+    LaneNumber,
+    name="vxors",
+    f=lambda a, b: a ^ b,
+    rules=with_any_number(*WHOLE),
+    example=AND_NUMBER,
 ):
     """dst[i] = the bits of either src[i] or scalar. Lanes without the mask become 0."""
 

@@ -1,7 +1,7 @@
 """Values in other lanes, of other types, compared and selected."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.lanes.elementwise import NUMBER, UP_TO_32, WHOLE
+from ptokit.isa.pages.lanes.elementwise import NUMBER, UP_TO_32, WHOLE, as_lanes
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.lanes.masks import HALVES, WHICH, interleaved, separated
 
@@ -73,11 +73,13 @@ class VCmps(Below, name="vcmps", logical=COMPARISON_WITH_NUMBER):
     dst = Out(Lanes)
     src = In(Lanes)
     scalar = In(Scalar, element=True)
+    number = TypeOf(scalar)
     mask = In(Lanes)
     relation = Attr(str, quoted=True)
     example = lanes('%k = NAME %x, %s, %m, "lt" : V, T, M -> M')
     rules = (
         of(src, *NUMBER),
+        as_lanes(number, src),
         granular(mask, src),
         granular(dst, src),
         named("attribute", relation.isin(*RELATIONS), help=ANY_RELATION),
