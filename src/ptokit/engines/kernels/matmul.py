@@ -8,9 +8,9 @@ elements later. So a block of sums reads B from start to end, and an accumulator
 - B is k x n, padded to a multiple of 16 columns; the padding is read, with any value.
 - C is m x n, padded likewise; garbage is written to the padding.
 
-B starts at a multiple of 64 bytes. Sizes are at least 1. Each sum starts at +0, or at the value in
-C if `onto` is true, and takes one fused multiply-add per step of the depth in ascending order. For
-f64 factors, product and sum are rounded to f64, then to f32.
+Sizes are at least 1. Each sum starts at +0, or at the value in C if `onto` is true, and takes one
+fused multiply-add per step of the depth in ascending order. For f64 factors, product and sum are
+rounded to f64, then to f32.
 """
 
 from __future__ import annotations
@@ -125,8 +125,7 @@ class RegisterBlock:
         step = Int(code, f"%{code.name('p')}")
         code.do(f"; for {step} in range(0, %k): {len(left)} x {self.vectors} multiply-adds")
         size = 8 if self.factor == "double" else 4
-        align = min(self.lanes.count * size, 64)
-        load = f"load {self.lanes.type(self.factor)}, ptr {{}}, align {align}"
+        load = f"load {self.lanes.type(self.factor)}, ptr {{}}, align {size}"
         places = (
             self._at(self.factor, right[at // PANEL], step * PANEL + at % PANEL)
             for at in self._columns()

@@ -25,6 +25,7 @@ from ptokit.machine.record.expressions import (
     WindowStore,
     spans,
 )
+from ptokit.machine.record.trace import num
 from ptokit.values import dtypes as t
 from ptokit.values.arrays import BOOL, Array
 from ptokit.values.dtypes import DType
@@ -160,11 +161,32 @@ class Temporaries:
 
     def _packed_factor(self, factor: Traced, kind: DType, *, panels: bool = False) -> Elements:
         """Return a factor as the product kernel reads it: in rows, or in panels."""
+        if self._lies_packed(factor, kind, panels=panels):
+            assert isinstance(factor, WindowRead)
+            return factor.cells
         line, rows = matmul.PANEL if panels else 1, factor.rows
         rows = rows if panels else -(-bound(rows) // matmul.ROWS) * matmul.ROWS
         cells = self.scratch.room(rows, factor.cols, kind, line, panels=panels)
         self.fill(cells, _as(factor, kind))
         return cells
+
+    def _lies_packed(self, factor: Traced, kind: DType, *, panels: bool) -> bool:
+        """Return whether the product kernel can read a factor where it lies."""
+        if not isinstance(factor, WindowRead) or factor.dtype != kind:
+            return False
+        cells, windows = factor.cells, (factor.row_span, factor.col_span)
+        begins = all(known(n, 0) for n in (cells.origin, *(w.start for w in windows)))
+        if self.function.tracked(cells) or not begins or any(w.step != 1 for w in windows):
+            return False
+        down, across = cells.map.rows.digits, cells.map.cols.digits
+        if panels:
+            lines = known(down[0][1], matmul.PANEL) and len(across) == 2
+            return len(down) == 1 and lines and across[1] == (matmul.PANEL, 1)
+        if len(down) != 1 or len(across) != 1 or not known(across[0][1], 1):
+            return False
+        rows = bound(factor.rows) + matmul.ROWS  # further ones are read, too
+        end = num(cells.address) + rows * down[0][1] * kind.size
+        return isinstance(end, int) and end <= cells.memory.size
 
     def _narrowed(self, factor: Traced, cells: Elements, panels: bool) -> tuple[Elements, str]:
         """Return f64 factors as f32, and whether each is an f32 with 12 significant bits.

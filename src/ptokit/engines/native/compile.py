@@ -363,17 +363,28 @@ class Job:
         return Session(made.plan, made.code, *given, arrays, limits, rules)
 
     def settled(self) -> tuple[Compiler, str]:
+        """Compile, if possible with copies left out."""
+        from ptokit.engines.native.forwarding import Refused
+
+        if not (self.queued or self.logged):
+            with suppress(Refused):
+                return self._settled(forwards=True)
+        return self._settled(forwards=False)
+
+    def _settled(self, *, forwards: bool) -> tuple[Compiler, str]:
         """Compile repeatedly, tracking more memories, until every read is safe."""
         tracked = set(self.marked) | (self._unproven() if self.queued else set[str]())
         refused, data = set[str](), frozenset[Source]()
         for _ in range(MOST_TRIES):
             compiler = self._compiler(tracked, refused, data)
+            compiler.forwarding.leaves_out = forwards
             env = {value: self._argument(compiler, value) for value in self.real}
             self.generate(compiler, env)
             text = compiler.text(env.get(v) for v in self.shown)
             found = compiler.initial
             if self.tracking is Tracking.NONE:
                 return compiler, text
+            compiler.forwarding.require_proven(found.needed)
             chooses = found.flow.chooses if self._careful(compiler, found.needed) else data
             if found.needed <= tracked and found.refused <= refused and chooses <= data:
                 return compiler, text

@@ -65,8 +65,6 @@ from ptokit.values.arrays import BOOL
 from ptokit.values.dtypes import u8
 from ptokit.values.layouts import Axis, IndexMap
 
-LARGEST_MEMORY = 1 << 48  # bytes that a processor can address
-
 
 @dataclass
 class Compiler(MainFunction):
@@ -89,6 +87,7 @@ class Compiler(MainFunction):
     def function(self, func: Func, env: Env) -> None:
         """Compile a whole function; `env` has the handles of arguments and gets the others."""
         self.views = Views(func)
+        self.forwarding.follow(func)
         self.places = places(func.body)
         self.repeats = any(op.regions for op in func.body.ops)
         for value in func.args:
@@ -159,6 +158,7 @@ class Compiler(MainFunction):
                 self.ahead -= 1
             else:
                 self._op(op, env)
+        self.forwarding.leave(block)
         return tuple(self.now(env[v]) for v in block.outcome)
 
     # one instruction
@@ -255,7 +255,7 @@ class Compiler(MainFunction):
     def _results(self, op: Op, env: Env, given: object, condition: Condition) -> None:
         """Define the results of an instruction, or of the regions that it runs."""
         if not op.regions:
-            self._require(op, env, every((condition, *self.recording.guards, *self._ends())))
+            self._require(op, env, every((condition, *self.recording.guards, *self.ends())))
         many = len(op.results) > 1 or op.regions
         several = cast("tuple[object, ...]", given) if many else (given,)
         for result, value in zip(op.results, several, strict=True):
@@ -312,6 +312,7 @@ class Compiler(MainFunction):
 
     def _define(self, env: Env, value: Value, handle: object) -> None:
         env[value] = handle = copy(handle) if value.resized else handle
+        self.forwarding.lay(value, handle)
         self.resizable(value, handle)
         if value in self.views.mutable and isinstance(handle, TracedTile):
             if handle.elements.map is not handle.type.map:
@@ -362,6 +363,7 @@ class Compiler(MainFunction):
 
     def _by_reference(self, op: Op, env: Env, reason: NotNative, result: int | None = None) -> None:
         """Let the reference execute the instruction; its numeric result goes into a slot."""
+        self.forwarding.require_closed()
         self.code.do(f"; {op.name}: by the reference, {reason}")
         self.extents.clear()
         self._ask(op, env, result=result)
@@ -395,7 +397,7 @@ class Compiler(MainFunction):
             if handle.slot is None:  # the handle of a resized tile was a copy
                 handle.elements = values[page.outs()[0].name].elements
         if any(v.elements is not elements for v, elements in before):
-            self._require(op, env, every((condition, *self.recording.guards, *self._ends())))
+            self._require(op, env, every((condition, *self.recording.guards, *self.ends())))
         if self.recording.after and not self.recording.stores:  # the body moves a flag
             self._require(op, env, every((condition, *self.recording.guards)))
             self._finish()
@@ -418,11 +420,15 @@ class Compiler(MainFunction):
         self, op: Op, env: Env, condition: Condition, size: Condition, result: int | None = None
     ) -> None:
         """Compile and call the recorded operations."""
+        certain = every((condition, *self.recording.guards)) is True and not self.code.answers
+        if self.forwarding.forwards(op, env, self.recording, certain=certain):
+            self.initial.effects(self.recording, None)
+            return
         apart = partial(related, guards=self.recording.guards)
         function = OpFunction(self.host, apart, lambda cells: cells.memory.name in self.tracked)
         function.whole, function.by_data = on_registers(op), self.initial.flow.chosen_by_data
         function.body(self.recording)
-        condition = every((condition, *self.recording.guards, *self._ends()))
+        condition = every((condition, *self.recording.guards, *self.ends()))
         counts = None if size is True else calls.counts_of_output(self, op, env)
         self.initial.effects(self.recording, counts, lanes=function.whole)
         self.read_arrays |= calls.arrays_of(r.cells for r in self.recording.reads)
@@ -432,18 +438,6 @@ class Compiler(MainFunction):
         self.in_order |= bool(calls.arrays_of(here))
         if self.recording.stores:
             self._call(op, env, function, condition, size, result)
-
-    def _ends(self) -> list[Truth]:
-        """Return conditions that the windows of views end inside their arrays."""
-        found: list[Truth] = []
-        for space, dtype, end in self.recording.ends:
-            if space.number == FRAME.number:  # rules guarantee that indices are inside local arrays
-                continue
-            size = Int(self.code, self.memory(space.number, 2), limits=(0, LARGEST_MEMORY))
-            bits = end * dtype.bits
-            enough = size >= -(-bits // 8) if isinstance(bits, int) else size * 8 >= bits
-            found.append(enough)
-        return found
 
     def _call(
         self,

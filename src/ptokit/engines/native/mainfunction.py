@@ -14,6 +14,7 @@ from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.placement import Planned
 from ptokit.engines.native.coroutines import suspend
 from ptokit.engines.native.firstiteration import FirstIteration
+from ptokit.engines.native.forwarding import Forwarding
 from ptokit.engines.native.localregisters import REGISTERS, LocalRegisters, moved
 from ptokit.engines.native.plan import CELL, FIRST_SLOT, LEAST, WAITING, Purpose, Request
 from ptokit.ir.module import AnyOp, Block, Op, Value
@@ -44,6 +45,7 @@ from ptokit.machine.tile import Pointer, Tile
 from ptokit.values.enumerations import Loc
 from ptokit.values.host import AnyArray
 
+LARGEST_MEMORY = 1 << 48  # bytes that a processor can address
 OVERFLOW = "overflow"  # the label where compiled code gives up
 MOST_COUNTED = 1 << 40  # entries that go through a FIFO in one run, or signals
 
@@ -81,6 +83,7 @@ class MainFunction:
     points: list[LogPoint] = field(default_factory=list[LogPoint])
     places: dict[int, int] = field(default_factory=dict[int, int])  # in the text, by id
     registers: LocalRegisters | None = None  # without them registers are memory
+    forwarding: Forwarding = field(default_factory=Forwarding)
     extents: dict[str, Num] = field(default_factory=dict[str, Num])  # known here, by variable
 
     # memories
@@ -188,6 +191,18 @@ class MainFunction:
             kind = "i64" if part == 2 else "ptr"
             self.variables.append(f"{where}\n  {name} = load {kind}, ptr {name}.at")
         return name
+
+    def ends(self) -> list[Truth]:
+        """Return conditions that the windows of views end inside their arrays."""
+        found: list[Truth] = []
+        for space, dtype, end in self.recording.ends:
+            if space.number == FRAME.number:  # rules guarantee that indices are inside local arrays
+                continue
+            size = Int(self.code, self.memory(space.number, 2), limits=(0, LARGEST_MEMORY))
+            bits = end * dtype.bits
+            enough = size >= -(-bits // 8) if isinstance(bits, int) else size * 8 >= bits
+            found.append(enough)
+        return found
 
     def beside(self) -> Iterable[str]:
         """Return further functions of the module."""
