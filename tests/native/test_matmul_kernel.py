@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ptokit.engines.kernels.ahead import QUEUE
 from ptokit.engines.kernels.matmul import PANEL, ROWS, kernel
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
@@ -48,8 +49,10 @@ MACHINES = {
 SIZES = [(1, 1, 1), (8, 32, 3), (9, 33, 2), (7, 48, 5), (33, 17, 65), (16, 16, 16), (2, 100, 1)]
 WRAPPER = """
 define void @run(ptr %a, ptr %b, ptr %c, i64 %m, i64 %n, i64 %k, i64 %lda, i64 %pb, i64 %pc) {{
+  %ahead = alloca [{queue} x i8], align 8
+  call void @llvm.memset.p0.i64(ptr %ahead, i8 0, i64 {queue}, i1 false)
   call void @product(ptr %a, ptr %b, ptr %c,
-      i64 %m, i64 %n, i64 %k, i64 %lda, i64 %pb, i64 %pc, i1 {onto})
+      i64 %m, i64 %n, i64 %k, i64 %lda, i64 %pb, i64 %pc, i1 {onto}, ptr %ahead)
   ret void
 }}
 """
@@ -65,7 +68,7 @@ def compiled(machine: Machine, kind: str, onto: bool, few: int) -> Kernel:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     code = kernel("product", kind, machine.lanes, machine.fma, few)
-    module = llvm.parse_assembly(code + WRAPPER.format(onto=str(onto).lower()))
+    module = llvm.parse_assembly(code + WRAPPER.format(onto=str(onto).lower(), queue=QUEUE))
     module.verify()
     cpu = machine.cpu or llvm.get_host_cpu_name()
     features = "" if machine.cpu else llvm.get_host_cpu_features().flatten()

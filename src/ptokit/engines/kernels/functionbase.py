@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ptokit.engines.kernels.ahead import QUEUE
 from ptokit.engines.kernels.definedness import ShadowSpace
 from ptokit.engines.kernels.lanes import Lanes, Words
 from ptokit.engines.kernels.loads import Loads
@@ -42,7 +43,7 @@ class Scratch:
     number, name = -1, ""
 
     def __init__(self) -> None:
-        self.size = 0
+        self.size = QUEUE
 
     def room(
         self, rows: Num, cols: Num, dtype: DType, line: int = 1, *, panels: bool = False

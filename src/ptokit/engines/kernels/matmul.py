@@ -10,7 +10,7 @@ elements later. So a block of sums reads B from start to end, and an accumulator
 
 Sizes are at least 1. Each sum starts at +0, or at the value in C if `onto` is true, and takes one
 fused multiply-add per step of the depth in ascending order. For f64 factors, product and sum are
-rounded to f64, then to f32.
+rounded to f64, then to f32. `ahead` is the queue of loads to prefetch (`kernels/ahead.py`).
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from dataclasses import dataclass, replace
 from functools import cache, reduce
 from itertools import zip_longest
 
+from ptokit.engines.kernels.ahead import fetch
 from ptokit.engines.kernels.lanes import Lanes
 from ptokit.machine.record.code import Code, Int, Num, text
 
 PANEL, ROWS = 16, 8  # columns of a panel; A has a multiple of so many rows
 PARAMETERS = """ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %m, i64 %n, i64 %k,
-    i64 %lda, i64 %pb, i64 %pc, i1 %onto"""
+    i64 %lda, i64 %pb, i64 %pc, i1 %onto, ptr %ahead"""
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class RegisterBlock:
             panels = [
                 self._at(self.kind, "%c", at + row * PANEL) for at in self._panels(col, "%pc")
             ]
+            fetch(code)
             with self._whole(panels, m - row) as sums:
                 places = [
                     self._at(self.kind, sums[at // PANEL], number * PANEL + at % PANEL)

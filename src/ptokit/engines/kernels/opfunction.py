@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import combinations
 
+from ptokit.engines.kernels.ahead import predict
 from ptokit.engines.kernels.assign import MOST, Assign
 from ptokit.engines.kernels.definedness import Definedness, NotSaid
 from ptokit.engines.kernels.functionbase import FunctionBase
@@ -21,6 +22,7 @@ from ptokit.engines.kernels.overlap import MAY_ALIAS
 from ptokit.engines.kernels.scatters import Scatter
 from ptokit.engines.kernels.temporaries import Temporaries
 from ptokit.engines.kernels.walk import FAR, LINE, Access, LanePositions, Walk, address
+from ptokit.isa.model.targets import SPACES
 from ptokit.machine.record.code import NotNative, Undecided, text
 from ptokit.machine.record.expressions import (
     Known,
@@ -32,8 +34,11 @@ from ptokit.machine.record.expressions import (
     WindowRead,
     WindowStore,
 )
+from ptokit.machine.record.trace import space_of
 from ptokit.values import dtypes as t
-from ptokit.values.enumerations import GatherOOB
+from ptokit.values.enumerations import GatherOOB, Loc
+
+L1 = SPACES[Loc.MAT]
 
 
 class OpFunction(FunctionBase):
@@ -111,6 +116,8 @@ class OpFunction(FunctionBase):
             return
         run = Assign(self, store, targets, self.uses(parts))
         shape = (run.lanes(parts), *self.counts(store))
+        if run.plain and space_of(store.cells).name == L1 and not self.whole:
+            predict(self.code, run.accesses[1], *self.counts(store))
         Walk(self.code, *shape, run.accesses, run.act, what, run.bulk, run.transpose).run()
 
     def _undefine(self, store: UndefineStore) -> None:

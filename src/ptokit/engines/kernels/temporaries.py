@@ -222,7 +222,7 @@ class Temporaries:
         steps = left.map.rows.digits[0][1], *(c.map.cols.digits[0][1] for c in others)
         numbers = ", ".join(f"i64 {text(n)}" for n in (*map(self.function.number, sizes), *steps))
         start = str(onto).lower()
-        self.code.do(f"call void @{name}({pointers}, {numbers}, i1 {start})")
+        self.code.do(f"call void @{name}({pointers}, {numbers}, i1 {start}, ptr %scratch)")
 
     def _counted(self, node: Whole) -> Elements:
         total = node.first.cast(t.i32).fold("add", axis=1, start=0)
