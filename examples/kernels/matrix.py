@@ -5,9 +5,9 @@ from ptokit import f16, f32, i32
 
 
 @pto.kernel(shapes="a[m, K] b[K, N] c[m, N]")
-def gemm(a: pto.In, b: pto.In, c: pto.Out, *, bm: int = 0, bn: int = 128, bk: int = 64) -> None:
+def gemm(a: pto.In, b: pto.In, c: pto.Out, *, bm: int = 256, bn: int = 128, bk: int = 0) -> None:
     (m, k), n = a.shape, b.shape[1]
-    bm = bm or min(256, 32768 // (bk * a.dtype.size))  # two blocks of A fill its buffer
+    bk = bk or 32768 // (bm * a.dtype.size)  # two blocks of A fill its buffer
     for i, j in pto.grid(pto.cdiv(m, bm), pto.cdiv(n, bn)):
         out = pto.block(c, i * bm, j * bn, bm, bn)
         acc = pto.tile_acc(f32, bm, bn, valid=out.shape)
