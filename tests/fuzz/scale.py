@@ -15,6 +15,7 @@ from zlib import crc32
 
 from ptokit.isa.lang.instr import Instr
 
+S = TypeVar("S")
 T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
 FACTOR = int(os.environ.get("PTOKIT_FUZZ", "1"))
@@ -29,6 +30,13 @@ def scaled(sample: int) -> int:
 def sampled(matrix: Iterable[T], step: int) -> list[T]:
     """Every `step`-th row of a matrix of cases in `make test`; from PTOKIT_FUZZ = step on all."""
     return list(matrix)[:: max(1, step // FACTOR)]
+
+
+def in_turn(rows: Iterable[S], columns: Sequence[T]) -> list[tuple[S, T]]:
+    """Each row with one of the columns, in turn; with all of them in `make test-all`."""
+    count = len(columns)
+    pairs = [(row, columns[(n + k) % count]) for n, row in enumerate(rows) for k in range(count)]
+    return sampled(pairs, count)
 
 
 def dealt(name: str, cases: Sequence[T], *, seldom: bool = False) -> Sequence[T]:
