@@ -70,9 +70,20 @@ def _files_of(found: Iterable[type[Instr]]) -> str:
 
 def _classes() -> dict[str, str]:
     """Return the classes in each file of pages: a new class makes the tables outdated."""
-    folder = Path(__file__).parent / "pages"
-    texts = {str(p.relative_to(folder)): p.read_text("utf-8") for p in sorted(folder.rglob("*.py"))}
-    return {n: " ".join(re.findall(r"^class (\w+)", text, re.M)) for n, text in texts.items()}
+    return dict(sorted(_classes_in(Path(__file__).parent / "pages", "")))
+
+
+def _classes_in(folder: Path, name: str) -> Iterator[tuple[str, str]]:
+    """Yield each file in a folder with its classes; regular expressions take thrice as long."""
+    for entry in folder.iterdir():
+        if entry.suffix == ".py":
+            _, *found = f"\n{entry.read_text('utf-8')}".split("\nclass ")
+            yield (
+                f"{name}{entry.name}",
+                " ".join(re.split(r"\W", text, maxsplit=1)[0] for text in found),
+            )
+        elif entry.name != "__pycache__" and entry.is_dir():
+            yield from _classes_in(entry, f"{name}{entry.name}/")
 
 
 @cache

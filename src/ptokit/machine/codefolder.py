@@ -15,11 +15,10 @@ import tempfile
 import time
 import warnings
 from contextlib import suppress
-from itertools import count
 from pathlib import Path
 
-KEEP = 2000  # files, plus less than PRUNE_EVERY; the oldest are removed first
-PRUNE_EVERY = 64  # writes between two listings of the folder
+KEEP = 2000  # files, plus about PRUNE_EVERY; the oldest are removed first
+PRUNE_EVERY = 64  # of so many writes, one lists the folder
 NAME = re.compile(r"[0-9a-f]{64}\.o")
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 UNFINISHED, AN_HOUR = ".ptokit-", 3600  # files that a killed process leaves behind
@@ -109,7 +108,7 @@ def write(name: str, content: bytes) -> None:
             file.write(_start(name, content) + content)
         made.replace(here / f"{name}.o")
         made = None
-        if next(_written) % PRUNE_EVERY == 0:
+        if int(name, 16) % PRUNE_EVERY == 0:  # names are hashes: most processes list nothing
             _prune(here)
     except OSError:
         pass
@@ -117,9 +116,6 @@ def write(name: str, content: bytes) -> None:
         if made is not None:
             with suppress(OSError):
                 made.unlink()
-
-
-_written = count()
 
 
 def _prune(place: Path) -> None:

@@ -221,7 +221,8 @@ def _tree(function: FunctionType) -> ast.FunctionDef | str:
     try:
         lines, first = inspect.getsourcelines(function)
         indented = lines[0][:1].isspace()
-        module = ast.parse("if 1:\n" * indented + "".join(lines))
+        head = "\n" * (first - 1 - indented) + "if 1:\n" * indented
+        module = ast.parse(head + "".join(lines))  # with the line numbers of the file
     except (OSError, TypeError):
         return f"there is no source of {function.__name__}"
     except SyntaxError:
@@ -229,7 +230,6 @@ def _tree(function: FunctionType) -> ast.FunctionDef | str:
     found = cast(ast.If, module.body[0]).body[0] if indented else module.body[0]
     if not isinstance(found, ast.FunctionDef) or found.name != function.__code__.co_name:
         return CHANGED
-    ast.increment_lineno(found, first - 1 - indented)
     return found if _is_of(found, function.__code__) else CHANGED
 
 

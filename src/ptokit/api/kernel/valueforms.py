@@ -6,7 +6,7 @@ bytes: views are passed, and a view is returned.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import cache
@@ -121,12 +121,22 @@ class ValueForm:
             raise TypeError(_no_size(self.name, args))
         changes = changes._replace(size=size)
         found = (c for page in fitting for c in choices(page, args, names, out, changes))
-        chosen = min(found, key=lambda choice: choice.broken)
+        chosen = _best(found)
         if chosen.broken and out is None and not {*changes.stated} - {"size"}:
             given = {**dict(zip(chosen.names, args, strict=False)), **names}
             if other := another(chosen.page, chosen.output, chosen.kind, given, _targets()):
                 raise TypeError(_not_taken(self.name, chosen.kind, other))
         return chosen
+
+
+def _best(found: Iterable[Choice]) -> Choice:
+    """Return the first of the choices that break the fewest rules, without looking behind it."""
+    seen: list[Choice] = []
+    for choice in found:
+        seen.append(choice)
+        if not choice.broken:
+            break
+    return min(seen, key=lambda choice: choice.broken)
 
 
 def _performed(
