@@ -17,7 +17,6 @@ from ptokit.forms.localpointers import lowered
 from ptokit.forms.packedparts import in_parts
 from ptokit.forms.registercopies import with_register_copies
 from ptokit.forms.structure import structured
-from ptokit.forms.threads import without_threads
 from ptokit.forms.tilehandles import names_handles, with_tiles
 from ptokit.ir.editing import allocation, is_dynamic, is_tile, refuse
 from ptokit.ir.module import (
@@ -80,7 +79,11 @@ def _plain(func: Func) -> Func:
         func = in_parts(func)
     if any(page.lowered for page in func.pages):
         func = lowered(func)
-    return without_threads(func) if func.has(THREADS) else func
+    if not func.has(THREADS):
+        return func
+    from ptokit.forms.threads import without_threads  # imports pages that few programs need
+
+    return without_threads(func)
 
 
 class _ToDps:

@@ -11,7 +11,6 @@ import io
 import math
 import os
 import re
-import shutil
 import stat
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -206,7 +205,9 @@ def new_folder(path: Path) -> Generator[Path]:
         with signals.ignored(), _reported(path):
             partial.rename(final)  # an empty folder gives way
     finally:
-        shutil.rmtree(partial, ignore_errors=True)
+        from shutil import rmtree  # imports archivers
+
+        rmtree(partial, ignore_errors=True)
 
 
 def require_new_folder(path: Path) -> None:
