@@ -28,7 +28,6 @@ from ptokit.machine.arguments import Bound, Launch
 from ptokit.machine.launchoptions import NO_LIMITS, Options, RunLimits
 from ptokit.machine.observer import Observer, RunNotes
 from ptokit.machine.undefinedstore import require_defined, told
-from ptokit.order.races import detector
 from ptokit.values.dtypes import DType
 from ptokit.values.host import AnyArray
 
@@ -149,6 +148,8 @@ class Executable:
         bound.direct = frozenset() if self.options.strict else direct
         watching = (*observers, notes := RunNotes())
         if self.options.schedule is not None:
+            from ptokit.order.races import detector  # imports pages that few runs need
+
             watching = (*watching, *filter(None, [detector(self.options.schedule)]))
         outputs, count = function.run(bound, limits, watching)
         if self.options.strict:

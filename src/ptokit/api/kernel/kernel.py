@@ -41,7 +41,6 @@ from ptokit.launch.settings import (
 from ptokit.launch.settings import target as target_context
 from ptokit.machine.launchoptions import Options
 from ptokit.machine.undefinedstore import told
-from ptokit.passes.split import is_mixed, split
 
 if TYPE_CHECKING:
     from ptokit.api.profiling import Profile
@@ -64,6 +63,8 @@ class RecordedProgram(Program):
 
     @cached_property
     def mixed(self) -> bool:
+        from ptokit.passes.split import is_mixed  # targets with one kind of core do without
+
         return any(map(is_mixed, self.module.funcs))
 
     def on(self, target: Target) -> Program:
@@ -71,6 +72,8 @@ class RecordedProgram(Program):
         if not target.kinds or not self.mixed:
             return self
         if target.releases not in self._divided:
+            from ptokit.passes.split import split
+
             self._divided[target.releases] = Program(split(self.module, target))
         return self._divided[target.releases]
 

@@ -12,7 +12,6 @@ from ptokit.api.program import Program
 from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.diagnostic import error
 from ptokit.launch.files import read_text_bytes
-from ptokit.text.read.reader import read
 
 if TYPE_CHECKING:
     from ptokit.api.hostarrays import ConvTile, Tile
@@ -28,6 +27,8 @@ def loads(text: str, name: str = "<text>") -> Program:
     """Read a program from text; PtoError if the text is invalid."""
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"expected a program as str, got {type(text).__name__}")
+    from ptokit.text.read.reader import read  # kernels need no text
+
     return Program(read(text, name))
 
 

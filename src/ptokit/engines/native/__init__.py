@@ -7,10 +7,9 @@ with the same result.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ptokit.engines.native.compile import CompiledFunction, compile_op
-from ptokit.engines.native.compiledkernel import CompiledKernel
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.traits import ALIASES
 from ptokit.machine import execute
@@ -19,6 +18,9 @@ from ptokit.machine.execute import Core
 from ptokit.machine.launchoptions import Options
 from ptokit.machine.record.code import NotNative
 from ptokit.machine.tile import Tile
+
+if TYPE_CHECKING:
+    from ptokit.engines.native.compiledkernel import CompiledKernel
 
 
 def run_op(op: Op, env: Mapping[Value, object], core: Core) -> None:
@@ -36,7 +38,11 @@ def run_op(op: Op, env: Mapping[Value, object], core: Core) -> None:
 
 def prepare(launch: Launch, how: Options) -> CompiledFunction | CompiledKernel:
     """Return the functions of a launch, which are compiled when they first run."""
-    return CompiledKernel(launch, how) if launch.waits else CompiledFunction(launch, how)
+    if not launch.waits:
+        return CompiledFunction(launch, how)
+    from ptokit.engines.native.compiledkernel import CompiledKernel  # imports pages of channels
+
+    return CompiledKernel(launch, how)
 
 
 __all__ = ["prepare", "run_op"]
