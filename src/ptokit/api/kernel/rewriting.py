@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 import dis
 import inspect
+import linecache
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from copy import copy
 from types import CellType, CodeType, FunctionType
 from typing import NamedTuple, cast
@@ -219,15 +221,47 @@ def _listed(found: ast.stmt | list[ast.stmt]) -> list[ast.stmt]:
 def _tree(function: FunctionType) -> ast.FunctionDef | str:
     """Return the statement that defined the function, or why its source is not available."""
     try:
-        lines, first = inspect.getsourcelines(function)
-        indented = lines[0][:1].isspace()
-        head = "\n" * (first - 1 - indented) + "if 1:\n" * indented
-        module = ast.parse(head + "".join(lines))  # with the line numbers of the file
+        for lines, first in _sources(function):
+            with suppress(SyntaxError):
+                return _defined(function, lines, first)
     except (OSError, TypeError):
         return f"there is no source of {function.__name__}"
-    except SyntaxError:
-        return CHANGED
-    found = cast(ast.If, module.body[0]).body[0] if indented else module.body[0]
+    return CHANGED
+
+
+def _sources(function: FunctionType) -> Iterator[tuple[list[str], int]]:
+    """Yield the lines of the function with the number of the first; then as `inspect` finds them.
+
+    `inspect` looks at all modules and cuts tokens, which takes as long as recording a small kernel.
+    A text in the function that reaches the left margin needs it.
+    """
+    code = function.__code__
+    linecache.checkcache(code.co_filename)
+    every = linecache.getlines(code.co_filename, function.__globals__)
+    if first := every[code.co_firstlineno - 1 : code.co_firstlineno]:
+        margin, last = _margin(first[0]), _last_line(code)
+        while last < len(every) and (every[last].isspace() or _margin(every[last]) > margin):
+            last += 1
+        yield every[code.co_firstlineno - 1 : last], code.co_firstlineno
+    yield inspect.getsourcelines(function)
+
+
+def _margin(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _last_line(code: CodeType) -> int:
+    """Return the last line from which there is code."""
+    inner = (_last_line(c) for c in code.co_consts if isinstance(c, CodeType))
+    return max((*inner, *(end or 0 for _, end, _, _ in code.co_positions())))
+
+
+def _defined(function: FunctionType, lines: list[str], first: int) -> ast.FunctionDef | str:
+    """Return the statement in these lines if it still is the function's; SyntaxError if none is."""
+    indented = lines[0][:1].isspace()
+    head = "\n" * (first - 1 - indented) + "if 1:\n" * indented  # keeps the lines' numbers
+    module = ast.parse(head + "".join(lines))
+    found = next(iter(cast(ast.If, module.body[0]).body if indented else module.body), None)
     if not isinstance(found, ast.FunctionDef) or found.name != function.__code__.co_name:
         return CHANGED
     return found if _is_of(found, function.__code__) else CHANGED

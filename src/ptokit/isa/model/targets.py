@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, TypeVar
 
 from ptokit.diagnostics.diagnostic import Judge
@@ -200,7 +200,14 @@ class Target:
         """
         if names is None:
             return True
-        return any(all(map(self._is, name.split(", "))) for name in names)
+        if names not in self._followed:
+            self._followed[names] = any(all(map(self._is, n.split(", "))) for n in names)
+        return self._followed[names]
+
+    @cached_property
+    def _followed(self) -> dict[tuple[str, ...], bool]:
+        """The answers of `follows`, which every rule of every page asks."""
+        return {}
 
     def _is(self, word: str) -> bool:
         if word.startswith("not "):
