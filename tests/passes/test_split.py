@@ -117,3 +117,17 @@ def test_a_core_has_flags_for_eight_fifos() -> None:
             continue
         with pytest.raises(pto.PtoError, match="need 9 FIFOs"):
             run_passes(module, ["split"], TARGETS["a5"])
+
+
+def test_registers_are_of_vector_cores() -> None:
+    """A function on registers, without a scope around them, is none for both kinds of cores."""
+    text = """\
+func.func @f(%p: !pto.ptr<f32, ub>, %i: index) {
+  %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+  %v = pto.vlds %p[%i] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+  pto.vsts %v, %p[%i], %m : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+  return
+}
+"""
+    module = run_passes(read(text), ["split"], TARGETS["a5"])
+    assert [func.name for func in module.funcs] == ["f"]

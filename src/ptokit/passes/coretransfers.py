@@ -23,7 +23,7 @@ from ptokit.isa.lang.traits import ALIASES, ALLOCATES, FIFO, FLAGS, SIGNALS, TER
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ArrayType, PtrType, StructType, Type
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
-from ptokit.values.enumerations import VEC
+from ptokit.values.enumerations import VEC, Loc
 
 KNOWN_TO_BOTH = "compute the value from numbers of the launch, or from global memory"
 SENDS = "convert before or after the transfer: a transfer moves a tile unchanged"
@@ -37,11 +37,14 @@ def cannot_split(op: AnyOp, seen: str, help: str, *notes: Note) -> PtoError:
     return PtoError(Diagnostic("cannot-split", message, op.span, seen=seen, help=help, notes=notes))
 
 
+OF_VECTOR = VEC, Loc.REGISTER  # the locations of vector cores
+
+
 def side_of(kind: Type) -> KernelKind | None:
     """Return the kind of core in whose memory a value of this type lies; None for neither."""
     match kind:
         case TileType():
-            return VECTOR if kind.loc is VEC else CUBE
+            return VECTOR if kind.loc in OF_VECTOR else CUBE
         case ConvTileType():
             return CUBE
         case PtrType() if kind.space != "gm":
