@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -110,6 +111,26 @@ def test_both_vector_cores_receive_results(mode: str) -> None:
         )
         for name in stored.lower().split():
             assert np.array_equal(np.asarray(found[name]), parts[name]), (engine, name)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_extents_may_be_arguments_or_computed(engine: str) -> None:
+    """Of another call they are other ones; `check` leaves them to the run."""
+    text = text_of("split_m").replace("%which: i64", "%m: i64")
+    text = text.replace("  %m = arith.constant 24 : i64\n", "")
+    text = text.replace("%n = arith.constant 64", "%n = arith.addi %high, %high")
+    program = pto.loads(text)
+    assert [one.slug for one in program.check("a5")] == []
+    rng = np.random.default_rng(7)
+    for m in (24, 20):
+        a, b = (rng.integers(-4, 5, shape).astype(np.float16) for shape in ((m, K), (K, N)))
+        room = np.zeros((M // 2, N), np.float32)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # 12 rows are stored, of which 10 are written
+            found = program.run(target="a5", engine=engine, a=a, b=b, m=m, first=room, second=room)
+        x = a.astype(np.float32) @ b.astype(np.float32)
+        assert np.array_equal(np.asarray(found["first"])[: m // 2], x[: m // 2])
+        assert np.array_equal(np.asarray(found["second"])[: m // 2], x[m // 2 :])
 
 
 def test_the_buffer_of_the_second_core_is_raced_for() -> None:

@@ -6,6 +6,8 @@ which it is based. That requires that no old content is needed when the tile is 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from ptokit.analysis.aliases import ValueClasses
@@ -34,7 +36,10 @@ from ptokit.ir.module import (
 from ptokit.isa.formula.formulas import SameStorage
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES, TERMINATOR, THREADS
 from ptokit.isa.model.tiles import ConvTileType
-from ptokit.isa.model.types import Kind
+from ptokit.isa.model.types import Kind, ScalarType
+
+NO_NUMBERS: Mapping[Value, object] = {}
+SAMPLE = 16  # for arguments whose numbers only a run knows
 
 
 def is_dps(func: Func) -> bool:
@@ -57,12 +62,13 @@ def func_to_dps(func: Func) -> Func:
     return _ToDps(structured(func)).finished()
 
 
-def executed_form(func: Func) -> Func:
+def executed_form(func: Func, numbers: Mapping[Value, object] = NO_NUMBERS) -> Func:
     """Return the function as engines execute it: with addresses for pointers into local memory.
 
-    The function itself if it has that form.
+    The function itself if it has that form. `numbers` are arguments that are known.
     """
-    plain = _plain(func)
+    whole_numbers = {v: n for v, n in numbers.items() if isinstance(n, int)}
+    plain = _plain_with(func, whole_numbers) if whole_numbers else _plain(func)
     if not any(isinstance(op, Op) and op.ssa and op.of_registers for op in plain.ops):
         return func_to_dps(plain)
     whole = structured(plain)
@@ -74,11 +80,15 @@ def executed_form(func: Func) -> Func:
 
 @once
 def _plain(func: Func) -> Func:
+    return _plain_with(func, {})
+
+
+def _plain_with(func: Func, numbers: Mapping[Value, int]) -> Func:
     """Return the function without packed numbers, pointers into local memory, and threads."""
     if any(value.packed for value in func.named()):
         func = in_parts(func)
     if any(page.lowered for page in func.pages):
-        func = lowered(func)
+        func = lowered(func, numbers)
     if not func.has(THREADS):
         return func
     from ptokit.forms.threads import without_threads  # imports pages that few programs need
@@ -325,13 +335,17 @@ def to_dps(module: Module) -> Module:
 def executed_forms(module: Module) -> tuple[dict[Func, Func], tuple[Diagnostic, ...]]:
     """Return the functions that run in another form, and the diagnostics of refused ones.
 
-    The values of a refused function would have to share a tile.
+    The values of a refused function would have to share a tile. A function whose form follows from
+    numbers of a run has none here.
     """
     forms, refused = dict[Func, Func](), list[Diagnostic]()
     for func in module.funcs:
         try:
             form = executed_form(func)
         except PtoError as problem:
+            with suppress(PtoError):
+                executed_form(func, _sampled(func))
+                continue
             note = Note("`run` refuses this program: it executes the DPS form")
             for found in problem.diagnostics:
                 notes = (*found.notes, note)
@@ -339,3 +353,9 @@ def executed_forms(module: Module) -> tuple[dict[Func, Func], tuple[Diagnostic, 
         else:
             forms |= {} if form is func else {func: form}
     return forms, tuple(refused)
+
+
+def _sampled(func: Func) -> dict[Value, object]:
+    """Return numbers for the arguments of a function that are integers."""
+    kinds = ((arg, arg.type) for arg in func.args)
+    return {a: SAMPLE for a, k in kinds if isinstance(k, ScalarType) and not k.is_float}

@@ -7,6 +7,7 @@ such a pointer, and what is read and written at an address is a tile there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from typing import cast
@@ -46,8 +47,10 @@ def _on_tiles(page: type[Instr]) -> bool:
     return any(o.kind in (Kind.TILE, Kind.GLOBAL) for o in page.operands)
 
 
-def lowered(func: Func) -> Func:
+def lowered(func: Func, numbers: Mapping[Value, int]) -> Func:
     """Return the function without pointers into local memory, if their addresses are known.
+
+    `numbers` are arguments that are known.
 
     The function itself if it has none, or if one of its types is omitted, which its check reports.
     """
@@ -55,14 +58,15 @@ def lowered(func: Func) -> Func:
     omitted = any(isinstance(value.type, Elided) for value in values)
     if omitted or not any(map(_lowerable, func.ops)):
         return func
-    return _Lowered(func).finished()
+    return _Lowered(func, numbers).finished()
 
 
 class _Lowered(FuncEmission):
     """The lowering of one function."""
 
-    def __init__(self, func: Func) -> None:
+    def __init__(self, func: Func, numbers: Mapping[Value, int]) -> None:
         super().__init__(func, I64)
+        self.numbers |= numbers
         self.now: dict[Value, Value] = {}  # value -> its replacement
         self.pointers: dict[Value, LocalPointer] = {}
         self.addresses: dict[Value, Value] = {}  # tile -> its address
@@ -131,10 +135,25 @@ class _Lowered(FuncEmission):
         regions = self._regions(op)
         results = [self._renamed(r) if op.regions else r for r in op.results]
         self.ops.append(replace(op, operands=operands, regions=regions, results=results))
+        self._fold(op)
         for name, operand in op.page.changes.items():
             self.registers.pop(name, None)
             if operand is not None:
                 self.registers[name] = self._value(op.bound(operand)[0])
+
+    def _fold(self, op: Op) -> None:
+        """Note the result of an op on integers that are known."""
+        known = {value: self.known(self._now(value)) for _, value in op.values()}
+        if not (op.page.folds and known) or None in known.values():
+            return
+        from ptokit.machine.execute import ReadyOp, whole_number  # needs NumPy
+
+        ready = ReadyOp(op)
+        if ready.standalone and all(map(whole_number, op.results)):
+            with suppress(ArithmeticError, PtoError):  # the run reports the fault
+                number = ready.run(ready.values(known), {})
+                if isinstance(number, int):
+                    self.numbers[op.results[0]] = number
 
     def _regions(self, op: Op) -> list[Block]:
         """Lower regions; what they change is not known where they may run twice, or not at all."""

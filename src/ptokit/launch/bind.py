@@ -59,7 +59,7 @@ def bind(
     complete(func, target, arrays, numbers, types)
     _require(func, arrays)
     _require_types(func)
-    converted = executed_form(func)
+    converted = executed_form(func, numbers)
     free = tuple(v for v in converted.args if v.name in open)
     written = facts_of(converted).written_args
     return Bound(converted, arrays, _by_name(converted, numbers), written, free)
