@@ -215,7 +215,10 @@ class Matrix:
             self.lost.append(LostElements(int(missing.sum()), first_taken(missing, rows, cols)))
         self.elements.put(rows, cols, codes)
         if not self.memory.host:
-            self.elements.undefine_taken(rows[missing], cols[missing])
+            places = (rows * self.cols + cols)[::-1]
+            last = rows.size - 1 - np.unique(places, return_index=True)[1]  # of each place
+            lost = last[missing[last]]
+            self.elements.undefine_taken(rows[lost], cols[lost])
 
     def constant(self, bits: int) -> Array:
         """Return a 1x1 array of this element type with these bits."""

@@ -170,6 +170,8 @@ class Preparation:
 
     def _overwritten(self, node: WindowRead, swap: bool) -> bool:
         """Return whether a store of the instruction may change the elements before their read."""
+        if not self.written:  # the instruction has stored nothing yet
+            return False
         *before, store = self.written
         if any(self.related(s.cells, node.cells) is not NO_ALIAS for s in before):
             return True

@@ -13,7 +13,7 @@ from itertools import combinations
 
 from ptokit.engines.kernels.ahead import predict
 from ptokit.engines.kernels.assign import MOST, Assign
-from ptokit.engines.kernels.definedness import Definedness, NotSaid
+from ptokit.engines.kernels.definedness import Definedness, NotSaid, ShadowSpace
 from ptokit.engines.kernels.functionbase import FunctionBase
 from ptokit.engines.kernels.gathers import Gathers
 from ptokit.engines.kernels.lanes import FLOATS, Lanes, Words, element
@@ -91,6 +91,7 @@ class OpFunction(FunctionBase):
                 definedness = Definedness(self.tracked, self.by_data)
                 found = definedness.stores(recording)
                 self.check_reads(definedness.deciding)
+                self._check_indices(definedness.indices)
                 self.said = True
                 return found
         self.check_reads(recording.reads)
@@ -189,8 +190,29 @@ class OpFunction(FunctionBase):
             lanes = 1 if read.dtype.packed else self.step(read.dtype.size)
             Walk(self.code, lanes, *self.counts(window), [access], act, "was it written?").run()
 
+    def _check_indices(self, defined: Sequence[Traced]) -> None:
+        """Emit checks that conditions hold for all elements."""
+        for condition in defined:
+            self._check(self.preparation()(condition))
+
+    def _check(self, condition: Traced) -> None:
+        used = self.uses([condition])
+        with self.flagging() as flag:
+
+            def act(point: LanePositions) -> None:
+                lanes, words = self.words(point, used)
+                true = lanes.splat("i1", "true")
+                flag(lanes, lanes.op("xor", "i1", words.value(condition), true))
+
+            shape = self.number(condition.rows), self.number(condition.cols)
+            accesses = [Access("", t.i64, FAR, LINE), *used.values()]  # columns innermost
+            lanes, what = self.lanes_of([condition]), "indices defined?"
+            Walk(self.code, lanes, *shape, accesses, act, what).run()
+
     def guard_gathers(self, store: WindowStore) -> None:
         """Emit checks of the indices of a store, before anything is written."""
+        if isinstance(store.cells.memory, ShadowSpace):  # its indices are those of the elements
+            return
         for part in store.parts:
             for gather in gathers(part):
                 if gather.taken.outside is GatherOOB.ERROR:

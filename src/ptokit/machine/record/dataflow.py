@@ -49,6 +49,7 @@ class DataFlow:
             self._store(store)
             if lanes:
                 self.choosing.update(s for c in _conditions(store.value) for s in _sources(c))
+                self.deciding.update(s for c in _places(store.value) for s in _sources(c))
 
     def _store(self, store: WindowStore) -> None:
         space = space_of(store.cells)
@@ -104,6 +105,16 @@ def _conditions(expression: Traced) -> Iterator[Traced]:
     for node in _parts(expression):
         if isinstance(node, Apply | Whole) and node.word == "where":
             yield node.args[0]
+
+
+def _places(expression: Traced) -> Iterator[Traced]:
+    """Yield the expressions that say which elements a gather or a compaction takes."""
+    for node in _parts(expression):
+        if isinstance(node, Taken):
+            yield node.index
+            yield from () if node.where_ is None else (node.where_,)
+        elif isinstance(node, Whole) and node.word == "compact":
+            yield node.args[1]
 
 
 def _parts(expression: Traced) -> Iterator[Traced]:
