@@ -56,6 +56,8 @@ LOOPS = """
   pto.NAME %none, %none : i64, i64
   pto.store_scalar %one, %g[%c8] : !pto.ptr<i32>, i32"""
 for page, called in {
+    "LoopsOutToUb": "set_loop_size_outtoub",
+    "LoopsUbToOut": "set_loop_size_ubtoout",
     "InnerIntoUb": "set_loop1_stride_outtoub",
     "OuterIntoUb": "set_loop2_stride_outtoub",
     "InnerOutOfUb": "set_loop1_stride_ubtoout",
