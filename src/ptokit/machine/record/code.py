@@ -179,24 +179,23 @@ class Truth:
         return self.code.answers[self.code.asked - 1]
 
     def __and__(self, other: Condition) -> Condition:
-        if isinstance(other, bool):
-            return self if other else False
-        return self._with("and", other.text)
+        return (self if other else False) if isinstance(other, bool) else self._with("and", other)
 
     def __or__(self, other: Condition) -> Condition:
-        if isinstance(other, bool):
-            return other or self
-        return self._with("or", other.text)
+        return (other or self) if isinstance(other, bool) else self._with("or", other)
 
     __rand__, __ror__ = __and__, __or__
 
     def __invert__(self) -> Truth:
         if self.constant is not None:
             return Truth(self.code, str(not self.constant).lower())
-        return self._with("xor", "true")
+        return Truth(self.code, self.code.let(f"xor i1 {self.text}, true"))
 
-    def _with(self, word: str, other: str) -> Truth:
-        return Truth(self.code, self.code.let(f"{word} i1 {self.text}, {other}"))
+    def _with(self, word: str, other: Truth) -> Truth:
+        for one, rest in ((self, other), (other, self)):
+            if one.constant is not None:
+                return one if one.constant is (word == "or") else rest
+        return Truth(self.code, self.code.let(f"{word} i1 {self.text}, {other.text}"))
 
     def number(self) -> Num:
         if self.constant is not None:

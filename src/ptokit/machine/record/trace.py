@@ -179,7 +179,7 @@ class Recorded(Matrix):
                 raise NotNative(f"window {start}:{stop} of an extent of {extent}")
             return AxisWindow(start, -(-(stop - start) // step), step, extent)
         count = stop - start
-        conditions = (start >= 0, start <= stop, stop <= extent)
+        conditions = (start >= 0, count >= 0, stop <= extent)
         self.recording.guards += [c for c in conditions if isinstance(c, Truth)]
         count = _bounded(count, extent)
         steps = count if step == 1 else -(-count // step)
