@@ -16,6 +16,15 @@ MORE = "pto.tmatmul.acc ins(%s, %l, %r : !acc, !left, !right) outs(%s : !acc)"
 A, A2 = (LOAD.format(p=p, k="a", t="ma") for p in ("p0", "p1"))
 B = LOAD.format(p="q0", k="b", t="mb")
 LEFT, RIGHT = (MOVE.format(t=f"m{k}", k=k, f=s[0], s=s) for k, s in (("a", "left"), ("b", "right")))
+SHORT = "pto.tmatmul ins(%l16, %r16 : !left16, !right16) outs(%s : !acc)"
+SHORT_MORE = "pto.tmatmul.acc ins(%s, %l16, %r16 : !acc, !left16, !right16) outs(%s : !acc)"
+CUTS = {
+    k: [
+        f"pto.textract ins(%ma, %c0, {k} : !a, index, index) outs(%l16 : !left16)",
+        f"pto.textract ins(%mb, {k}, %c0 : !b, index, index) outs(%r16 : !right16)",
+    ]
+    for k in ("%c0", "%c16", "%i")
+}
 BODIES = {
     "once": [A, B, LEFT, RIGHT, PRODUCT],
     "twice": [A, LEFT, B, RIGHT, PRODUCT, MORE],
@@ -30,6 +39,15 @@ BODIES = {
     "read one iteration later": [
         *(A, LEFT, B, RIGHT, PRODUCT),
         *("scf.for %i = %c0 to %c2 step %c1 {", MORE, A2, LEFT, "}"),
+    ],
+    "cut from a wider tile": [
+        *(A, B, *CUTS["%c0"], SHORT),
+        *("scf.for %i = %c16 to %c48 step %c16 {", *CUTS["%i"], SHORT_MORE, "}"),
+    ],
+    "cut, and cut again before it is read": [A, B, *CUTS["%c0"], *CUTS["%c16"], SHORT],
+    "cut, and read behind the loop that cuts again": [
+        *(A, B, *CUTS["%c0"], SHORT),
+        *("scf.for %i = %c16 to %c48 step %c16 {", SHORT_MORE, *CUTS["%i"], "}", SHORT_MORE),
     ],
     "in a branch": [
         "%some = arith.cmpi eq, %m, %c40 : index",
@@ -51,6 +69,8 @@ def program(dtype: str, body: list[str], valid: str = f"{M}x{K}") -> str:
         "b": f"!pto.tile_buf<mat, {K}x{N}x{dtype}, {boxes}>",
         "left": f"!pto.tile_buf<left, 48x{K}x{dtype}, valid={valid}, {boxes}>",
         "right": f"!pto.tile_buf<right, {K}x{N}x{dtype}, {zn}>",
+        "left16": f"!pto.tile_buf<left, 48x16x{dtype}, valid={valid.split('x')[0]}x16, {boxes}>",
+        "right16": f"!pto.tile_buf<right, 16x{N}x{dtype}, {zn}>",
         "acc": f"!pto.tile_buf<acc, 48x{N}xf32, valid={valid.split('x')[0]}x{N}, {boxes}, "
         "fractal=1024>",
         "whole": f"!pto.tile_buf<mat, {512 if dtype == 'f16' else 256}x512x{dtype}, "
@@ -83,8 +103,11 @@ def program(dtype: str, body: list[str], valid: str = f"{M}x{K}") -> str:
             f"{across}] : !pto.tensor_view<?x?x{kind}> -> !part_{part}"
         )
     tiles = (("ma", "a"), ("mb", "b"), ("l", "left"), ("r", "right"), ("s", "acc"), ("o", "rest"))
+    tiles += (("l16", "left16"), ("r16", "right16"))
     for name, kind in tiles:
-        lines.append(f"%{name} = pto.alloc_tile{have if kind in 'a left acc' else ''} : !{kind}")
+        lines.append(
+            f"%{name} = pto.alloc_tile{have if kind in 'a left left16 acc' else ''} : !{kind}"
+        )
     store = "pto.tstore ins(%s : !acc) outs(%z : !part_c)"
     aliases = "\n".join(f"!{name} = {kind}" for name, kind in kinds.items())
     inner = "\n".join([*lines, *body, store, "return"])
@@ -110,6 +133,15 @@ def test_rows_that_only_the_run_knows() -> None:
     text = program("f32", BODIES["in a loop"], valid=f"?x{K}")
     for rows in (1, 7, M):
         assert isinstance(agreed(text, {**arrays("f32"), "m": rows}, target="a5"), dict)
+
+
+def test_a_factor_that_the_caller_sees_lies_as_its_type_says() -> None:
+    text = program("f32", BODIES["once"])
+    text = text.replace("%l = pto.alloc_tile : !left\n", "").replace("@f(", "@f(%l: !left, ")
+    given = {**arrays("f32"), "l": np.zeros((M, K), np.float32)}
+    found = agreed(text, given, target="a5")
+    assert isinstance(found, dict)
+    assert "l" in found
 
 
 def test_a_product_reads_rows_and_panels_in_l1() -> None:

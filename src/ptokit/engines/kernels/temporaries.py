@@ -175,8 +175,8 @@ class Temporaries:
         if not isinstance(factor, WindowRead) or factor.dtype != kind:
             return False
         cells, windows = factor.cells, (factor.row_span, factor.col_span)
-        begins = all(known(n, 0) for n in (cells.origin, *(w.start for w in windows)))
-        if self.function.tracked(cells) or not begins or any(w.step != 1 for w in windows):
+        begins = all(known(w.start, 0) and w.step == 1 for w in windows)
+        if self.function.tracked(cells) or not begins:
             return False
         down, across = cells.map.rows.digits, cells.map.cols.digits
         if panels:
@@ -184,8 +184,8 @@ class Temporaries:
             return len(down) == 1 and lines and across[1] == (matmul.PANEL, 1)
         if len(down) != 1 or len(across) != 1 or not known(across[0][1], 1):
             return False
-        rows = bound(factor.rows) + matmul.ROWS  # further ones are read, too
-        end = num(cells.address) + rows * down[0][1] * kind.size
+        last = cells.map.span + matmul.ROWS * down[0][1]  # further rows are read, too
+        end = num(cells.address) + last * kind.size
         return isinstance(end, int) and end <= cells.memory.size
 
     def _narrowed(self, factor: Traced, cells: Elements, panels: bool) -> tuple[Elements, str]:
@@ -217,12 +217,20 @@ class Temporaries:
         self.code.kernels[name] = matmul.kernel(
             name, kind.name, self.function.lanes(4), self.function.host.fma, few
         )
-        pointers = ", ".join(f"ptr {self.function.pointer(c)}" for c in (*factors, out))
+        pointers = ", ".join(f"ptr {self._begin(c)}" for c in (*factors, out))
         left, *others = (*factors, out)
         steps = left.map.rows.digits[0][1], *(c.map.cols.digits[0][1] for c in others)
         numbers = ", ".join(f"i64 {text(n)}" for n in (*map(self.function.number, sizes), *steps))
         start = str(onto).lower()
         self.code.do(f"call void @{name}({pointers}, {numbers}, i1 {start}, ptr %scratch)")
+
+    def _begin(self, cells: Elements) -> str:
+        """Return the address of the first element of a view."""
+        base, kind = self.function.pointer(cells), f"i{cells.dtype.bits}"
+        origin = self.function.number(cells.origin)
+        if known(origin, 0):
+            return base
+        return self.code.let(f"getelementptr {kind}, ptr {base}, i64 {text(origin)}")
 
     def _counted(self, node: Whole) -> Elements:
         total = node.first.cast(t.i32).fold("add", axis=1, start=0)

@@ -10,8 +10,8 @@ instead, gets the same handles.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, cast
 
 from ptokit.engines.kernels.matmul import PANEL
 from ptokit.engines.kernels.overlap import NO_ALIAS, related
@@ -49,18 +49,22 @@ class Handle:
 
     tile: TracedTile
     own: Elements  # of the factor itself
-    cells: Elements
+    source: Elements  # of the other tile
+    cells: Elements  # the part of the other tile that was copied
     rows: AxisWindow
     cols: AxisWindow
     block: Block
 
     def covers(self, read: WindowRead) -> bool:
-        """Return whether all elements of a read were copied."""
+        """Return whether a read is of all elements that were copied."""
+        spans = read.row_span, read.col_span
+        begins = all(known(span.start, 0) and span.step == 1 for span in spans)
+        return begins and self.counts(read)
+
+    def counts(self, read: WindowRead) -> bool:
+        """Return whether a read has as many rows and columns as were copied."""
         pairs = ((self.rows, read.row_span), (self.cols, read.col_span))
-        return all(
-            known(theirs.start, 0) and theirs.step == 1 and text(theirs.count) == text(mine.count)
-            for mine, theirs in pairs
-        )
+        return all(text(mine.count) == text(theirs.count) for mine, theirs in pairs)
 
 
 @dataclass
@@ -71,12 +75,16 @@ class Forwarding:
     sides: dict[Value, Loc | None] = field(default_factory=dict[Value, "Loc | None"])
     moves: dict[AnyOp, Block] = field(default_factory=dict[AnyOp, Block])  # the block of each
     handles: list[Handle] = field(default_factory=list[Handle])  # in the open blocks
+    own: dict[Value, Elements] = field(default_factory=dict[Value, Elements])  # of factors
     leaves_out: bool = False  # without it, nothing is forwarded
 
     def lay(self, value: Value, handle: object) -> None:
         """Let a new tile lie as products read it."""
         side = self.sides.get(value)
-        if side is None or not isinstance(handle, TracedTile) or handle.dtype.packed:
+        if side is None or not isinstance(handle, TracedTile):
+            return
+        self.own[value] = handle.elements
+        if handle.dtype.packed:
             return
         rows, cols = handle.type.rows, handle.type.cols
         where = IndexMap(Axis(((rows, cols),)), Axis(((cols, 1),)))
@@ -86,7 +94,7 @@ class Forwarding:
             across = (cols // PANEL, rows * PANEL), (PANEL, 1)
             where = IndexMap(Axis(((rows, PANEL),)), Axis(across))
         old = handle.elements
-        handle.elements = Elements(old.memory, old.address, old.dtype, where)
+        self.own[value] = handle.elements = Elements(old.memory, old.address, old.dtype, where)
 
     def follow(self, func: Func) -> None:
         """Find the tiles of a function."""
@@ -94,29 +102,31 @@ class Forwarding:
             uses: dict[Value, list[Use]] = {}
             for use, value in _uses(func.body, ()):
                 uses.setdefault(value, []).append(use)
-            for tile in (v for op in func.ops if isinstance(op, Op) for v in _made(op)):
-                if _loc(tile) is Loc.MAT:
-                    self._follow(tile, uses)
+            made = {v: uses.get(v, []) for op in func.ops if isinstance(op, Op) for v in _made(op)}
+            routes = {tile: route for tile in made if (route := _route(tile, made))}
+            while wrong := {t for t, r in routes.items() if not _alone(r, routes, uses)}:
+                routes = {tile: route for tile, route in routes.items() if tile not in wrong}
+            for tile, route in routes.items():
+                factors = [factor for _, factor in route.moves]
+                self.sides |= dict.fromkeys((tile, *factors), route.side)
+                self._choose(route, uses)
 
-    def _follow(self, tile: Value, uses: dict[Value, list[Use]]) -> None:
-        """Add a tile of L1 and the factors that are moved from it."""
-        loads, moves = list[Use](), list[tuple[Use, Value]]()
-        for use in uses.get(tile, []):
-            factor = _moved_to(use)
-            if factor is not None:
-                moves.append((use, factor))
-            elif _loads(use):
-                loads.append(use)
-            elif not _resizes(use):
-                return
-        sides = {_loc(factor) for _, factor in moves}
-        alone = all(_multiplied(factor, move, uses[factor]) for move, factor in moves)
-        if len(sides) != 1 or len(loads) != 1 or not alone:
-            return
-        self.sides |= dict.fromkeys((tile, *(factor for _, factor in moves)), *sides)
-        for move, _ in moves:
-            if move.blocks == loads[0].blocks and _after(move, loads[0].op):
+    def _choose(self, route: Route, uses: dict[Value, list[Use]]) -> None:
+        """Add the moves that may be left out: what they copy stays as it is for all readers."""
+        for move, factor in route.moves:
+            writers = [use for use in uses[factor] if _moves(use)]
+            readers = [use for use in uses[factor] if _multiplies(use)]
+            places = _place(route.load, route.load.blocks), _place(move, route.load.blocks)
+            behind = None not in places and cast(int, places[0]) < cast(int, places[1])
+            if behind and all(any(_last(w, r, writers) for w in writers) for r in readers):
                 self.moves[move.op] = move.blocks[-1]
+
+    def begin(self, op: Op, env: Env) -> None:
+        """Let the output of a move be its own bytes again."""
+        if op in self.moves:
+            factor = op.bound(op.page.outs()[0].name)[0]
+            if factor in self.own:
+                env[factor].elements = self.own[factor]
 
     def forwards(self, op: Op, env: Env, recording: Recording, *, certain: bool) -> bool:
         """Make the output of a plain copy a handle on the bytes of its input, if it may be one.
@@ -131,20 +141,35 @@ class Forwarding:
         if type(store) is not WindowStore or not isinstance(read, WindowRead):
             return False
         plain = store.definite and store.cells.dtype == read.cells.dtype
-        handle = Handle(tile, tile.elements, read.cells, store.rows, store.cols, self.moves[op])
+        part = _part(read)
+        if part is None or not plain:
+            return False
+        places = tile.elements, read.cells, part
+        handle = Handle(tile, *places, store.rows, store.cols, self.moves[op])
         whole = WindowRead(store.cells, store.rows, store.cols)
-        if not (plain and handle.covers(read) and handle.covers(whole)):
+        if not (handle.counts(read) and handle.covers(whole)):
             return False
         self.handles.append(handle)
-        tile.elements = read.cells
+        tile.elements = part
         return True
+
+    def copied(self, recording: Recording) -> Recording:
+        """Return what an instruction does as if every factor had been copied."""
+        own = {id(handle.cells): handle.own for handle in self.handles}
+        if all(id(r.cells) not in own for r in recording.reads):
+            return recording
+        reads = [
+            WindowRead(own.get(id(r.cells), r.cells), r.row_span, r.col_span)
+            for r in recording.reads
+        ]
+        return replace(recording, reads=reads)
 
     def _require_kept(self, recording: Recording) -> None:
         """Require that an instruction keeps the bytes of handles, and reads what was copied."""
         for handle in self.handles:
             for store in recording.stores:
                 guards: list[Truth] = []
-                if related(store.cells, handle.cells, guards) is not NO_ALIAS or guards:
+                if related(store.cells, handle.source, guards) is not NO_ALIAS or guards:
                     raise Refused
             reads = (r for r in recording.reads if r.cells is handle.cells)
             if not all(map(handle.covers, reads)):
@@ -168,25 +193,79 @@ class Forwarding:
         self.handles = [h for h in self.handles if h.block is not block]
 
 
-def _multiplied(factor: Value, move: Use, uses: Sequence[Use]) -> bool:
-    """Return whether a factor is written by this move only, and read behind it in its block."""
-    readers = [use for use in uses if not _resizes(use) and use.op is not move.op]
-    return all(_multiplies(use) and _after(use, move.op, move.blocks) for use in readers)
+class Route(NamedTuple):
+    """A tile of L1 on its way: its load, and its moves, each with the factor that it writes."""
+
+    load: Use
+    moves: tuple[tuple[Use, Value], ...]
+    side: Loc | None
 
 
-def _after(use: Use, op: AnyOp, blocks: tuple[Block, ...] = ()) -> bool:
-    """Return whether a use is behind an op in its block, perhaps in a region there."""
-    blocks = blocks or use.blocks
-    depth = len(blocks)
-    if use.blocks[:depth] != blocks:
+def _route(tile: Value, made: dict[Value, list[Use]]) -> Route | None:
+    """Return the route of a tile of L1 that is loaded once and moved to factors of one side.
+
+    `made`: the uses of the tiles that the function allocates.
+    """
+    uses = made[tile]
+    moves = tuple((use, factor) for use in uses if (factor := _moved_to(use)) is not None)
+    loads = [use for use in uses if _loads(use)]
+    sides = {_loc(factor) for _, factor in moves}
+    others = len(uses) - len(moves) - len(loads) - sum(map(_resizes, uses))
+    ours = all(factor in made for _, factor in moves)
+    if _loc(tile) is not Loc.MAT or others or not ours or len(loads) != 1 or len(sides) != 1:
+        return None
+    return Route(loads[0], moves, *sides)
+
+
+def _alone(route: Route, routes: dict[Value, Route], uses: dict[Value, list[Use]]) -> bool:
+    """Return whether factors are only moved from such tiles, and only multiplied."""
+    known_moves = {id(move.op) for other in routes.values() for move, _ in other.moves}
+    return all(
+        _multiplies(use) or _resizes(use) or (_moves(use) and id(use.op) in known_moves)
+        for _, factor in route.moves
+        for use in uses[factor]
+    )
+
+
+def _moves(use: Use) -> bool:
+    """Return whether an instruction writes the factor."""
+    return isinstance(use.op, Op) and not _resizes(use) and use.operand in _written(use.op)
+
+
+def _place(use: Use, blocks: tuple[Block, ...]) -> int | None:
+    """Return the place of an op in a block, or of the op there whose regions contain it."""
+    if use.blocks[: len(blocks)] != blocks:
+        return None
+    inner = use.blocks[len(blocks) :]
+    return next(
+        number
+        for number, op in enumerate(blocks[-1].ops)
+        if op is use.op or (inner and isinstance(op, Op) and any(r is inner[0] for r in op.regions))
+    )
+
+
+def _last(writer: Use, reader: Use, writers: Sequence[Use]) -> bool:
+    """Return whether a factor, when it is read, always has what this writer of its block wrote."""
+    first, last = (_place(use, writer.blocks) for use in (writer, reader))
+    if first is None or last is None or first >= last:
         return False
-    inner = use.blocks[depth] if len(use.blocks) > depth else None
-    for other in reversed(blocks[-1].ops):
-        if other is op:
-            return False
-        if other is use.op or (isinstance(other, Op) and inner in other.regions):
-            return True
-    return False
+    others = (_place(use, writer.blocks) for use in writers if use is not writer)
+    return not any(place is not None and first < place <= last for place in others)
+
+
+def _part(read: WindowRead) -> Elements | None:
+    """Return the elements of a window, from its first one on; None if they lie otherwise."""
+    cells, (row, col) = read.cells, (read.row_span, read.col_span)
+    down, across = cells.map.rows.digits, cells.map.cols.digits
+    if len(down) != 1 or row.step != 1 or col.step != 1:
+        return None
+    width = across[1][0] if len(across) == 2 else 1
+    if len(across) > 2 or not known(col.start % width, 0):
+        return None
+    step = across[0][1] if len(across) == 2 else 1
+    more = row.start * down[0][1] + (col.start // width) * step
+    origin = cast(int, cells.origin + more)
+    return Elements(cells.memory, cells.address, cells.dtype, cells.map, origin)
 
 
 def _uses(block: Block, around: tuple[Block, ...]) -> Iterator[tuple[Use, Value]]:

@@ -376,6 +376,7 @@ class Compiler(MainFunction):
         self.by_reference.add((op.name, str(reason)))
 
     def _move(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
+        self.forwarding.begin(op, env)
         page, values = op.page, self._values(op, env)
         seen = environment(page, values, op.attrs, self.facts.target)
         condition = self._open_rules(seen, pending)
@@ -430,7 +431,8 @@ class Compiler(MainFunction):
         function.body(self.recording)
         condition = every((condition, *self.recording.guards, *self.ends()))
         counts = None if size is True else calls.counts_of_output(self, op, env)
-        self.initial.effects(self.recording, counts, lanes=function.whole)
+        recording = self.forwarding.copied(self.recording)
+        self.initial.effects(recording, counts, lanes=function.whole)
         self.read_arrays |= calls.arrays_of(r.cells for r in self.recording.reads)
         written = [s.cells for s in self.recording.stores]
         self.written_arrays |= calls.arrays_of(written)
