@@ -30,6 +30,13 @@ SCATTER = f"pto.vscatter %u, %r, %j, %m : {V}, {P}, {N}, {M}"
 SQUEEZE = f"""%k = pto.vcmps %u, %f0, %m, "gt" : {V}, f32, {M} -> {M}
 %a = pto.vsqz %u, %k : {V}, {M} -> {V}\n{STORED}"""
 
+# 32 elements before those of y are undefined, and all go to one place
+TO_ONE_PLACE = f"""%w = arith.constant 992 : index
+%e = pto.pset_b32 "PAT_ALL" : {M}
+%o = pto.vbr %none : i32 -> {N}
+%a = pto.vlds %p[%w] : {P} -> {V}
+pto.vscatter %a, %r, %o, %e : {V}, {P}, {N}, {M}"""
+
 
 def program(body: str) -> pto.Program:
     """Return a kernel that has GIVEN elements of x and y in the buffer, and ROOM more to z."""
@@ -42,6 +49,7 @@ func.func @kernel(%x: !pto.ptr<f32>, %y: !pto.ptr<i32>, %z: !pto.ptr<f32>) {{
   %c64 = arith.constant 64 : index
   %end = arith.constant {GIVEN} : index
   %n = arith.constant {GIVEN} : i32
+  %none = arith.constant 0 : i32
   %f0 = arith.constant 0.0 : f32
   %zero = arith.constant 0 : i64
   %one = arith.constant 1 : i64
@@ -94,8 +102,15 @@ def squeezed(x: Row, _: Any) -> Found:  # Any: as above
     return values, np.arange(ROOM) < GIVEN
 
 
+def last(_: Row, y: Any) -> Found:  # Any: as above
+    values = np.zeros(ROOM, np.float32)
+    values[:1] = y[31:32].view(np.float32)
+    return values, np.arange(ROOM) < 1
+
+
 @pytest.mark.parametrize(
-    ("body", "formula"), [(GATHER, gathered), (SCATTER, scattered), (SQUEEZE, squeezed)]
+    ("body", "formula"),
+    [(TO_ONE_PLACE, last), (GATHER, gathered), (SCATTER, scattered), (SQUEEZE, squeezed)],
 )
 @pytest.mark.parametrize("most", [GIVEN, ROOM])
 def test_lanes_are_defined_as_numpy_says(
