@@ -133,6 +133,55 @@ def test_extents_may_be_arguments_or_computed(engine: str) -> None:
         assert np.array_equal(np.asarray(found["second"])[: m // 2], x[m // 2 :])
 
 
+TAILS = """\
+func.func @law(%x: !pto.ptr<f16>, %y: !pto.ptr<f16>, %n: i64) {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %sixteen = arith.constant 16 : i64
+  %line = arith.constant 32 : i64
+  %no = arith.constant false
+  %p = pto.castptr %zero : i64 -> !pto.ptr<f16, l1>
+  %q = pto.castptr %zero : i64 -> !pto.ptr<f16, ub>
+  %end = arith.index_cast %n : i64 to index
+  %last:2 = scf.for %i = %c0 to %end step %c16 iter_args(%a = %x, %b = %y) ->\
+ (!pto.ptr<f16>, !pto.ptr<f16>) {
+    %at = arith.index_cast %i : index to i64
+    %left = arith.subi %n, %at : i64
+    %rows = arith.minui %left, %sixteen : i64
+    pto.mte_gm_l1_frac %a, %p, nd2nz, shape(%rows, %sixteen), src_layout(%line),\
+ dst_group(%one, %one, %sixteen, %zero), ctrl(%zero, %no) : !pto.ptr<f16>, !pto.ptr<f16, l1>,\
+ nd2nz, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
+    pto.barrier #pto.pipe<PIPE_ALL>
+    %size = arith.muli %rows, %line : i64
+    pto.mte_l1_ub %p, %q, %size nburst(%one, %size, %size) : !pto.ptr<f16, l1>,\
+ !pto.ptr<f16, ub>, i64, i64, i64, i64
+    pto.barrier #pto.pipe<PIPE_ALL>
+    pto.mte_ub_gm %q, %b, %size nburst(%one, %size, %size) : !pto.ptr<f16, ub>, !pto.ptr<f16>,\
+ i64, i64, i64, i64
+    pto.barrier #pto.pipe<PIPE_ALL>
+    %step = arith.muli %c16, %c16 : index
+    %c = pto.addptr %a, %step : !pto.ptr<f16> -> !pto.ptr<f16>
+    %d = pto.addptr %b, %step : !pto.ptr<f16> -> !pto.ptr<f16>
+    scf.yield %c, %d : !pto.ptr<f16>, !pto.ptr<f16>
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_extents_may_follow_from_the_counter_of_a_loop(engine: str) -> None:
+    """The last iteration has fewer rows; the pointers go on from one to the next."""
+    x = np.arange(40 * 16, dtype=np.float16)
+    program = pto.loads(TAILS)
+    found = program.run(target="a5", engine=engine, x=x, y=np.zeros_like(x), n=40)
+    assert np.array_equal(found["y"], x)
+    with pytest.raises(pto.PtoError, match=r"not-executed"):  # more than are unrolled
+        program.run(target="a5", engine=engine, x=x, y=np.zeros_like(x), n=16 * 257)
+
+
 def test_the_buffer_of_the_second_core_is_raced_for() -> None:
     text = text_of("%one")
     assert not pto.loads(text).races("a5")

@@ -40,7 +40,7 @@ HOUSE = {
     "machine": 3_600,  # tiles, memories, arguments; one instruction executed
     "machine/record": 3_200,  # bodies recorded as expressions
     "analysis": 6_400,  # legality, aliases, liveness, ranges, placement
-    "forms": 3_000,  # the normal form: structured, inlined, per core, complete, DPS
+    "forms": 3_100,  # the normal form: structured, inlined, per core, complete, DPS
     "order": 5_900,  # queues, FIFOs, signals, deadlocks, races, timelines
     "engines/kernels": 4_200,  # recorded bodies as LLVM text
     "engines/reference": 1_400,  # the reference engine

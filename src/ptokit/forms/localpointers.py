@@ -6,8 +6,9 @@ such a pointer, and what is read and written at an address is a tile there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import replace
 from functools import cache
 from typing import cast
@@ -22,12 +23,13 @@ from ptokit.isa.index import walk
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.localmemory import AT_START, Inside, LocalPointer, Quantity
-from ptokit.isa.lang.traits import ALLOCATES, OUTSIDE, PLACES, WINDOW
+from ptokit.isa.lang.traits import ALLOCATES, OUTSIDE, PLACES, TERMINATOR, WINDOW
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I64, Elided, Kind, PtrType, ScalarType
 
 OPEN = "an extent, or what a register holds, is not known before the run"
+MOST = 256  # iterations of loops that are lowered one by one
 KNOWN = "use constants, and straight code between the setting of a register and its use"
 
 
@@ -72,6 +74,7 @@ class _Lowered(FuncEmission):
         self.addresses: dict[Value, Value] = {}  # tile -> its address
         self.kept = list[Op]()  # ops whose pointers into a tile only others may need
         self.registers = dict(AT_START)
+        self.unrolled = 0  # iterations
         self.alone = not any(isinstance(o, OpaqueOp) or _on_tiles(o.page) for o in func.ops)
 
     def finished(self) -> Func:
@@ -132,7 +135,18 @@ class _Lowered(FuncEmission):
     def _keep(self, op: Op) -> None:
         """Keep an op, with addresses for pointers."""
         operands = {n: self._binding(b) for n, b in op.operands.items()}
-        regions = self._regions(op)
+        before, begun, registers = self.ops, len(self.ops), dict(self.registers)
+        try:
+            regions = self._regions(op)
+        except PtoError as problem:
+            iterations = self._iterations(op)
+            self.unrolled += len(iterations)
+            if not iterations or self.unrolled > MOST or problem.diagnostics[0].help != KNOWN:
+                raise
+            self.ops, self.registers = before, registers
+            del before[begun:]
+            self._unroll(op, iterations)
+            return
         results = [self._renamed(r) if op.regions else r for r in op.results]
         self.ops.append(replace(op, operands=operands, regions=regions, results=results))
         self._fold(op)
@@ -169,17 +183,44 @@ class _Lowered(FuncEmission):
             self.registers.pop(name, None)
         return found
 
+    def _unroll(self, op: Op, iterations: range) -> None:
+        """Lower each iteration of a loop on its own, since numbers of its counter have to be known.
+
+        What passes from one to the next are values and pointers.
+        """
+        passed = [self._passed(value) for value in op.bound("carried")]
+        for number in iterations:
+            body = _copied(op.regions[0])
+            counter, *args = body.args
+            self.now[counter] = self.constant(number, counter.type)
+            self._receive(args, passed)
+            for inner in body.ops:
+                if isinstance(inner, Op) and TERMINATOR in inner.page.traits:
+                    passed = [self._passed(value) for _, value in inner.values()]
+                else:
+                    self._op(inner)
+        self._receive(op.results, passed)
+
+    def _passed(self, value: Value) -> Value | LocalPointer:
+        return self.pointers.get(value, self._now(value))
+
+    def _receive(self, values: Sequence[Value], passed: Sequence[Value | LocalPointer]) -> None:
+        for value, term in zip(values, passed, strict=True):
+            if isinstance(term, LocalPointer):
+                self.pointers[value] = term
+            else:
+                self.now[value] = term
+
     def _one_iteration(self, op: Op) -> bool:
         """Return whether the op is a loop that is known to have one iteration."""
+        return len(self._iterations(op)) == 1
+
+    def _iterations(self, op: Op) -> range:
+        """Return the iterations of a loop, if they are known, else none."""
         bounds = [op.bound(n) for n in ("lower", "upper", "step") if n in op.operands]
-        if len(bounds) != 3:
-            return False
         known = [self.known(self._now(value)) for (value, *_) in bounds]
         numbers = [n for n in known if n is not None]
-        if len(numbers) != 3:
-            return False
-        lower, upper, step = numbers
-        return lower < upper <= lower + step
+        return range(*numbers) if len(numbers) == 3 and numbers[2] > 0 else range(0)
 
     def _replace(self, op: Op, given: Mapping[str, object]) -> None:
         """Replace an op by those that its page names."""
@@ -262,6 +303,20 @@ class _Lowered(FuncEmission):
 
     def address(self, tile: Quantity) -> Quantity:
         return self.addresses.get(cast(Value, tile), Inside(tile, 0))
+
+
+def _used(op: AnyOp) -> Iterator[Value]:
+    yield from op.uses if isinstance(op, OpaqueOp) else (value for _, value in op.values())
+
+
+def _copied(block: Block) -> Block:
+    """Return a copy of a region, in which values that it does not define are the same."""
+    inner = [*block.walk()]
+    blocks = [block, *(region for op in inner for region in op.regions)]
+    defined = {value for op in inner for value in op.results}
+    defined |= {arg for one in blocks for arg in one.args}
+    used = (value for op in inner for value in _used(op))
+    return deepcopy(block, {id(value): value for value in used if value not in defined})
 
 
 @cache
