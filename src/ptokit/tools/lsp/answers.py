@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
+from typing import Any, TypeAlias
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
@@ -11,10 +13,11 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.tools.lsp.codeactions import quick_fixes, rewriting, synchronising
 from ptokit.tools.lsp.completing import completions, resolved, signatures
+from ptokit.tools.lsp.editedtext import EditedText
 from ptokit.tools.lsp.formatting import formatted
 from ptokit.tools.lsp.hovering import hover
 from ptokit.tools.lsp.inlays import inlay_hints
-from ptokit.tools.lsp.languageserver import PtoServer
+from ptokit.tools.lsp.languageserver import OpenFile, PtoServer
 from ptokit.tools.lsp.occurrences import definition, highlights, named_thing, references, renamed
 from ptokit.tools.lsp.outline import folds, symbols
 from ptokit.tools.lsp.pictures import (
@@ -28,7 +31,6 @@ from ptokit.tools.lsp.pythonfiles import python_hover
 from ptokit.tools.lsp.tokenkinds import LEGEND, semantic_tokens
 
 TRIGGERS = [".", "%", "!", "#", "@", "<", "{", "="]
-PICTURES = ("profile", "memory", "layout")
 
 
 def start() -> None:
@@ -40,8 +42,7 @@ def made_server() -> PtoServer:
     """A server with all that it answers."""
     server = PtoServer("ptokit", version("ptokit"))
     _texts(server)
-    _names(server)
-    _typing(server)
+    _of_places(server)
     _looks(server)
     _changes(server)
     _pictures(server)
@@ -79,74 +80,75 @@ def _texts(server: PtoServer) -> None:
         server.closed(params.text_document.uri)
 
 
-def _names(server: PtoServer) -> None:
-    """Answer where names are defined and used."""
+Answer: TypeAlias = "Callable[[OpenFile, int, object], object]"
 
-    @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
-    def _(params: lsp.DefinitionParams) -> lsp.Location | None:
+
+def _of_places(server: PtoServer) -> None:
+    """Answer requests about a place in a program: the file, the offset and the parameters."""
+    completing = lsp.CompletionOptions(trigger_characters=TRIGGERS, resolve_provider=True)
+    helping = lsp.SignatureHelpOptions(trigger_characters=["(", ","])
+    answers: dict[str, tuple[Answer, object]] = {
+        lsp.TEXT_DOCUMENT_DEFINITION: (_definition, None),
+        lsp.TEXT_DOCUMENT_REFERENCES: (_references, None),
+        lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: (_at(highlights), None),
+        lsp.TEXT_DOCUMENT_PREPARE_RENAME: (_renamable, None),
+        lsp.TEXT_DOCUMENT_RENAME: (_renamed, lsp.RenameOptions(prepare_provider=True)),
+        lsp.TEXT_DOCUMENT_COMPLETION: (_at(completions), completing),
+        lsp.TEXT_DOCUMENT_SIGNATURE_HELP: (_at(signatures), helping),
+        lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: (_whole(symbols), None),
+        lsp.TEXT_DOCUMENT_FOLDING_RANGE: (_whole(lambda text: [*folds(text)]), None),
+        lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: (_whole(semantic_tokens), LEGEND),
+    }
+    for request, (answer, options) in answers.items():
+        server.feature(request, options)(_answering(server, answer))
+    server.feature(lsp.COMPLETION_ITEM_RESOLVE)(resolved)
+
+
+def _at(answer: Callable[[EditedText, int], object]) -> Answer:
+    return lambda file, offset, params: answer(file.text, offset)
+
+
+def _whole(answer: Callable[[EditedText], object]) -> Answer:
+    return lambda file, offset, params: answer(file.text)
+
+
+def _answering(server: PtoServer, answer: Answer) -> Callable[[Any], object]:
+    """Return the handler of a request; of a file that is no program nothing is known."""
+
+    def handler(params: Any) -> object:  # Any: each request has parameters of its own
         file = server.pto(params.text_document.uri)
         if file is None:
             return None
-        return definition(file.text, file.uri, file.text.at.offset(params.position))
+        place: lsp.Position | None = getattr(params, "position", None)
+        return answer(file, 0 if place is None else file.text.at.offset(place), params)
 
-    @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
-    def _(params: lsp.ReferenceParams) -> list[lsp.Location]:
-        file = server.pto(params.text_document.uri)
-        if file is None:
-            return []
-        declared, offset = params.context.include_declaration, file.text.at.offset(params.position)
-        return references(file.text, file.uri, offset, declared=declared)
-
-    @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
-    def _(params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
-        file = server.pto(params.text_document.uri)
-        return [] if file is None else highlights(file.text, file.text.at.offset(params.position))
-
-    @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
-    def _(params: lsp.PrepareRenameParams) -> lsp.Range | None:
-        file = server.pto(params.text_document.uri)
-        if file is None:
-            return None
-        offset = file.text.at.offset(params.position)
-        found = named_thing(file.text, offset)
-        places = [] if found is None else found.places
-        here = [place for place in places if place[0] - 1 <= offset <= place[1]]
-        return file.text.at.range(*here[0]) if here else None
-
-    @server.feature(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
-    def _(params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
-        file = server.pto(params.text_document.uri)
-        if file is None:
-            return None
-        edits = renamed(file.text, file.text.at.offset(params.position), params.new_name)
-        if isinstance(edits, str):
-            raise JsonRpcInvalidParams(edits)
-        return lsp.WorkspaceEdit({file.uri: edits})
+    return handler
 
 
-def _typing(server: PtoServer) -> None:
-    """Answer what may be typed."""
+def _definition(file: OpenFile, offset: int, params: object) -> lsp.Location | None:
+    return definition(file.text, file.uri, offset)
 
-    @server.feature(
-        lsp.TEXT_DOCUMENT_COMPLETION,
-        lsp.CompletionOptions(trigger_characters=TRIGGERS, resolve_provider=True),
-    )
-    def _(params: lsp.CompletionParams) -> lsp.CompletionList | None:
-        file = server.pto(params.text_document.uri)
-        return (
-            None if file is None else completions(file.text, file.text.at.offset(params.position))
-        )
 
-    @server.feature(lsp.COMPLETION_ITEM_RESOLVE)
-    def _(item: lsp.CompletionItem) -> lsp.CompletionItem:
-        return resolved(item)
+def _references(file: OpenFile, offset: int, params: object) -> list[lsp.Location]:
+    assert isinstance(params, lsp.ReferenceParams)
+    declared = params.context.include_declaration
+    return references(file.text, file.uri, offset, declared=declared)
 
-    @server.feature(
-        lsp.TEXT_DOCUMENT_SIGNATURE_HELP, lsp.SignatureHelpOptions(trigger_characters=["(", ","])
-    )
-    def _(params: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
-        file = server.pto(params.text_document.uri)
-        return None if file is None else signatures(file.text, file.text.at.offset(params.position))
+
+def _renamable(file: OpenFile, offset: int, params: object) -> lsp.Range | None:
+    """Return the place of the name at an offset, if it can be renamed."""
+    found = named_thing(file.text, offset)
+    places = [] if found is None else found.places
+    here = [place for place in places if place[0] - 1 <= offset <= place[1]]
+    return file.text.at.range(*here[0]) if here else None
+
+
+def _renamed(file: OpenFile, offset: int, params: object) -> lsp.WorkspaceEdit:
+    assert isinstance(params, lsp.RenameParams)
+    edits = renamed(file.text, offset, params.new_name)
+    if isinstance(edits, str):
+        raise JsonRpcInvalidParams(edits)
+    return lsp.WorkspaceEdit({file.uri: edits})
 
 
 def _looks(server: PtoServer) -> None:
@@ -163,21 +165,6 @@ def _looks(server: PtoServer) -> None:
             return await server.analysed(partial(python_hover, text.at, offset, language))
         checked = server.checked(file)
         return await server.analysed(partial(hover, text, checked, offset, language))
-
-    @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    def _(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-        file = server.pto(params.text_document.uri)
-        return [] if file is None else symbols(file.text)
-
-    @server.feature(lsp.TEXT_DOCUMENT_FOLDING_RANGE)
-    def _(params: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
-        file = server.pto(params.text_document.uri)
-        return [] if file is None else [*folds(file.text)]
-
-    @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
-    def _(params: lsp.SemanticTokensParams) -> lsp.SemanticTokens:
-        file = server.pto(params.text_document.uri)
-        return lsp.SemanticTokens([]) if file is None else semantic_tokens(file.text)
 
     @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
     async def _(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
