@@ -265,7 +265,7 @@ def _nested(block: Block, outer: str) -> Iterator[Diagnostic]:
 
 def _unfit(op: Op, funcs: Mapping[str, Func]) -> Iterator[Diagnostic]:
     """Yield a function that threads cannot run."""
-    name = str(op.attrs[op.page.attrs[0].name])
+    name = str(op.choice)
     func = funcs.get(name)
     if func is not None and OF_THREADS not in func.attrs:
         yield _refused(op, "", f"@{name} lacks {OF_THREADS}", FOR_THREADS)

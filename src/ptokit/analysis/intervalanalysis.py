@@ -57,8 +57,8 @@ class IntervalAnalysis(Checker):
     def op(self, op: AnyOp) -> None:
         super().op(op)
         if isinstance(op, Op) and CALLS in op.page.traits:
-            name = op.attrs[op.page.attrs[0].name]
-            self.left.append(UndecidedRule(op.span, op.name, "the callee", f"@{name} has no body"))
+            why = f"@{op.choice} has no body"
+            self.left.append(UndecidedRule(op.span, op.name, "the callee", why))
 
     def judge(self, op: Op, rule: Rule, env: Env, outcome: object) -> None:
         varies = self.facts.varies(op, env)

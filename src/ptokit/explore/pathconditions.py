@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeAlias
 from ptokit.analysis.known import Facts
 from ptokit.analysis.ranges import EVERY, Number, Range, high, low
 from ptokit.engines.reference.interpreter import InterpretedFlow, RegionBody
+from ptokit.ir.editing import number_of
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.traits import CORE
 from ptokit.isa.model.targets import Target
@@ -136,7 +137,6 @@ ANY: Intervals = ((-inf, inf),)
 ZERO: Intervals = ((0, 0),)
 NONZERO: Intervals = ((-inf, -1), (1, inf))
 OF_BLOCKS = Range(0, 1 << 16)  # the block number, and the number of blocks
-CONSTANT = "constant"  # the text form of a constant
 
 
 class Condition(NamedTuple):
@@ -220,8 +220,7 @@ def conditions_of(func: Func, target: Target) -> dict[Value, Condition]:
 
 def constants_of(func: Func) -> dict[Value, int]:
     """Return the integer constants of a function."""
-    every = (op for op in func.ops if isinstance(op, Op) and op.page.asm.shape == CONSTANT)
-    given = ((op, op.attrs.get("value")) for op in every)
+    given = ((op, number_of(op)) for op in func.ops)
     return {op.results[0]: number for op, number in given if isinstance(number, int)}
 
 

@@ -13,7 +13,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
 from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.source import Span
 from ptokit.forms.structure import structured
-from ptokit.ir.editing import FreshNames, replaced
+from ptokit.ir.editing import FreshNames, number_of, replaced
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
@@ -31,7 +31,7 @@ def calls(func: Func) -> Iterator[tuple[Op, str]]:
     """Yield the calls of a function with the names of their callees."""
     for op in func.ops:
         if isinstance(op, Op) and _calls(op):
-            yield op, str(op.attrs[op.page.attrs[0].name])
+            yield op, str(op.choice)
 
 
 def _calls(op: Op) -> bool:
@@ -114,8 +114,8 @@ class _Inlining:
                 new.ops += self._called(op, now, path)
                 continue
             new.ops.append(made := self._op(op, now, path))
-            if isinstance(op, Op) and op.page.asm.shape == "constant" and op.page.attrs:
-                self.numbers[op.results[0]] = op.attrs.get(op.page.attrs[0].name, 0)
+            if (number := number_of(op)) is not None:
+                self.numbers[op.results[0]] = number
             if isinstance(made, Op) and EXTENTS in made.page.traits:
                 self.extents = made
         return new
@@ -135,7 +135,7 @@ class _Inlining:
 
     def _called(self, op: Op, now: Names, path: tuple[Func, ...]) -> list[AnyOp]:
         """Return the ops of the callee's body."""
-        name = str(op.attrs[op.page.attrs[0].name])
+        name = str(op.choice)
         given = tuple(now.get(v, v) for v in op.bound(op.page.operands[-1].name))
         func = self._callee(op, name, given, path)
         kind = self.kinds.get(func)
@@ -196,14 +196,13 @@ class _Inlining:
     def _require_few(self, op: Op, path: tuple[Func, ...]) -> None:
         """Raise PtoError for more, or deeper nested, calls than a kernel has."""
         self.count += 1
-        name = op.attrs[op.page.attrs[0].name]
         if self.count > MOST_CALLS:
             message = f"more than {MOST_CALLS:,} calls to inline in one kernel"
-            seen = f"@{name} is called by functions that are called many times"
+            seen = f"@{op.choice} is called by functions that are called many times"
             raise error("too-many-calls", message, op.span, seen=seen)
         if len(path) > DEEPEST:
             message = f"calls nested more than {DEEPEST} deep"
-            seen = f"@{name} is called by @{path[-1].name}, which @{path[-2].name} calls"
+            seen = f"@{op.choice} is called by @{path[-1].name}, which @{path[-2].name} calls"
             raise error("too-many-calls", message, op.span, seen=seen)
 
     def _callee(self, op: Op, name: str, given: tuple[Value, ...], path: tuple[Func, ...]) -> Func:
@@ -223,7 +222,7 @@ class _Inlining:
         return func
 
     def _fits(self, op: Op, verb: str, wanted: list[Type], given: list[Type]) -> None:
-        name = op.attrs[op.page.attrs[0].name]
+        name = op.choice
         if len(wanted) != len(given):
             message = f"@{name} {verb} {counted(len(wanted), 'value')}, got {len(given)}"
             raise error("operand-count", message, op.span)

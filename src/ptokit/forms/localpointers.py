@@ -15,7 +15,7 @@ from typing import cast
 
 from ptokit.analysis.violation import blamed, violation
 from ptokit.diagnostics.diagnostic import PtoError, error
-from ptokit.ir.editing import refuse
+from ptokit.ir.editing import number_of, refuse
 from ptokit.ir.emission import FuncEmission
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
@@ -108,8 +108,8 @@ class _Lowered(FuncEmission):
             self.ops.append(replace(op, uses=uses, regions=[self._block(r) for r in op.regions]))
             return
         page = op.page
-        if page.asm.shape == "constant" and isinstance(op.attrs.get(page.attrs[0].name, 0), int):
-            self.numbers[op.results[0]] = int(op.attrs.get(page.attrs[0].name, 0))  # type: ignore[call-overload]  # an int
+        if isinstance(number := number_of(op), int):
+            self.numbers[op.results[0]] = number
         if ALLOCATES in page.traits and (addr := op.bound("addr")):
             self.addresses[op.results[0]] = self._now(addr[0])
         given = {n: self._given(op, n) for n in op.operands}

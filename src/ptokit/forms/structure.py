@@ -19,7 +19,7 @@ from ptokit.ir.editing import (
     DEEPEST,
     FreshNames,
     allocation,
-    constant_page,
+    constant,
     new_op,
     refuse,
     renamed,
@@ -408,12 +408,8 @@ class _Structuring:
             blocks = [side.block() for side in sides]
             region.ops.append(new_op(self.branch, operands, results=[value], regions=blocks))
         else:
-            region.ops.append(self._constant(value, int(bool(flag))))
+            region.ops.append(constant(value, int(bool(flag))))
         return value
-
-    def _constant(self, value: Value, number: float) -> Op:
-        page = constant_page()
-        return new_op(page, {}, {page.attrs[0].name: number}, results=[value])
 
     def anything(self, region: Region, slot: Slot, kind: Type) -> Value:
         """Return an arbitrary value for a path on which it is not used."""
@@ -421,7 +417,7 @@ class _Structuring:
             return self.graph.blocks[~slot[0]].args[slot[1]]
         value = Value(self.names.name("unused"), kind)
         if isinstance(kind, ScalarType):
-            region.ops.append(self._constant(value, 0.0 if kind.is_float else 0))
+            region.ops.append(constant(value, 0.0 if kind.is_float else 0))
             return value
         made = (v for around in reversed(self.open) for op in around.ops for v in op.results)
         known = next((v for v in (*made, *self.func.args) if v.type == kind), None)

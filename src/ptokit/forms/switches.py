@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from ptokit.ir.editing import FreshNames, constant_page, new_op, rewritten, shaped, terminator_of
+from ptokit.ir.editing import FreshNames, constant, new_op, rewritten, shaped, terminator_of
 from ptokit.ir.graph import sent
 from ptokit.ir.module import NO_COMMENTS, AnyOp, Block, Func, Op, Value
 from ptokit.isa.index import walk
@@ -44,7 +44,7 @@ def of_two_regions(func: Func, names: FreshNames) -> Func:
 def _branches(op: Op, names: FreshNames) -> list[AnyOp]:
     """Return a branch for each case, in the `else` of the one before; the first with its ops."""
     *ways, rest = op.regions
-    cases = cast("tuple[int, ...]", op.attrs[op.page.attrs[0].name])
+    cases = cast("tuple[int, ...]", op.choice)
     spans = {"": op.span} if op.span else {}
     if not cases:
         once = new_op(shaped("executed"), {}, results=op.results, regions=[rest], spans=spans)
@@ -81,7 +81,7 @@ def _chain(block: Block, labels: dict[str, Block], names: FreshNames) -> list[Bl
     if switch is None or not _is_switch(block):
         return [block]
     (default, *ways) = [(b.label, values) for b, values in sent(switch, labels)]
-    cases = cast("tuple[int, ...]", switch.attrs.get(switch.page.attrs[0].name, ()))
+    cases = cast("tuple[int, ...]", switch.choice)
     chain = [replace(block, ops=block.ops[:-1], following=[])]
     for number, (case, way) in enumerate(zip(cases, ways, strict=True)):
         last = number == len(cases) - 1
@@ -111,12 +111,12 @@ def _compared(
 
 def _equality(flag: Value, case: int, names: FreshNames) -> tuple[list[AnyOp], Value]:
     """Return the ops that compare the flag with the case, and their result."""
-    constant, compare = constant_page(), _page("compare", 3)
+    compare = _page("compare", 3)
     number = Value(names.name("case"), flag.type)
     equal = Value(names.name("equal"), I1)
     left, right = compare.ins()
     return [
-        new_op(constant, {}, {constant.attrs[0].name: case}, results=[number]),
+        constant(number, case),
         new_op(compare, {left.name: [flag], right.name: [number]}, results=[equal]),
     ], equal
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ptokit.forms.threadplan import LaunchPlan
-from ptokit.ir.editing import shaped
+from ptokit.ir.editing import number_of, shaped
 from ptokit.ir.emission import FuncEmission
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.localmemory import Quantity
@@ -24,10 +24,8 @@ class LaunchEmission(FuncEmission):
 
     def note(self, op: AnyOp) -> None:
         """Note the number that an op defines."""
-        if isinstance(op, Op) and op.page.asm.shape == "constant" and op.page.attrs:
-            number = op.attrs.get(op.page.attrs[0].name, op.page.attrs[0].default)
-            if isinstance(number, int):
-                self.numbers[op.results[0]] = number
+        if isinstance(number := number_of(op), int):
+            self.numbers[op.results[0]] = number
 
     def at_start(self, make: Callable[[], Quantity]) -> Value:
         """Return what `make` adds at the start of the function."""

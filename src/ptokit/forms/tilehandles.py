@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ptokit.ir.editing import allocation, constant_page, new_op, rewritten
+from ptokit.ir.editing import allocation, constant, new_op, rewritten
 from ptokit.ir.module import NO_COMMENTS, AnyOp, Func, Op, Value, once
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES
 from ptokit.isa.model.tiles import TileType
@@ -54,9 +54,9 @@ def _lowered(op: Op, makers: dict[Value, Op]) -> Iterator[AnyOp]:
     for name, number in _open(handle.type):
         given = makers[source].operands.get(name) if _alike(source, handle, makers) else None
         if given is None:
-            constant = _number(number, handle)
-            given = constant.results[0]
-            yield constant
+            made = _number(number, handle)
+            given = made.results[0]
+            yield made
         allocated.operands[name] = given
     yield allocated
     yield replace(op, operands=op.operands | {out.name: handle}, results=[], comments=NO_COMMENTS)
@@ -80,7 +80,6 @@ def _alike(source: Value, handle: Value, makers: dict[Value, Op]) -> bool:
 
 
 def _number(number: int, handle: Value) -> Op:
-    page = constant_page()
     value = Value(f"{handle.name}_{number}", INDEX, handle.span)
     spans = {"": handle.span} if handle.span else {}
-    return new_op(page, {}, {page.attrs[0].name: number}, results=[value], spans=spans)
+    return constant(value, number, spans)

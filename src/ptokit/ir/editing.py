@@ -60,6 +60,19 @@ def constant_page() -> type[Instr]:
     raise error("unknown-op", "a number cannot be a result", help="name a value")
 
 
+def constant(value: Value, number: float, spans: dict[str, Span] | None = None) -> Op:
+    """Return the op that defines a value as a number."""
+    page = constant_page()
+    return new_op(page, {}, {page.attrs[0].name: number}, results=[value], spans=spans)
+
+
+def number_of(op: AnyOp) -> int | float | None:
+    """Return the number that a constant defines; None for other ops, and for packed numbers."""
+    if not isinstance(op, Op) or op.page.asm.shape != "constant" or not op.page.attrs:
+        return None
+    return op.choice if isinstance(op.choice, int | float) else None
+
+
 @cache
 def allocation(kind: Kind = Kind.TILE) -> type[Instr]:
     """Return the page whose result is a new tile, or a new convolution tile."""

@@ -7,14 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from ptokit.diagnostics.source import Span
-from ptokit.ir.editing import (
-    FreshNames,
-    arithmetic_page,
-    constant_page,
-    new_op,
-    shaped,
-    terminator_of,
-)
+from ptokit.ir.editing import FreshNames, arithmetic_page, constant, new_op, shaped, terminator_of
 from ptokit.ir.module import NO_COMMENTS, AnyOp, Binding, Block, Func, Op, Value
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.localmemory import Quantity
@@ -51,11 +44,9 @@ class Emission:
     def constant(self, number: float, kind: Type) -> Value:
         """Return a number as the result of a constant at the start of the function."""
         if (kind, number) not in self.made:
-            page = constant_page()
             name = f"at{number}" if isinstance(number, int) and number >= 0 else "number"
             value = Value(self.names.name(name), kind)
-            attrs: dict[str, object] = {page.attrs[0].name: number}
-            self.first.append(new_op(page, {}, attrs, results=[value]))
+            self.first.append(constant(value, number))
             self.made[kind, number] = value
             if isinstance(number, int):
                 self.numbers[value] = number

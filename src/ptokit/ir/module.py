@@ -124,6 +124,12 @@ class Op:
         return made
 
     @property
+    def choice(self) -> object:
+        """The first attribute: a constant's number, the callee of a call, the cases of a switch."""
+        attr = self.page.attrs[0]
+        return self.attrs.get(attr.name, attr.default)
+
+    @property
     def name(self) -> str:
         """The mnemonic; an opaque op has one too."""
         return self.page.mnemonic()

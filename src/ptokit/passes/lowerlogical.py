@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
-from ptokit.ir.editing import constant_page, refuse
+from ptokit.ir.editing import number_of, refuse
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.expansions.expansionlanguage import Inexpressible, LaneValue, Vectors, width
 from ptokit.isa.expansions.logicalregisters import (
@@ -65,10 +65,8 @@ class _Lowering(VectorEmission):
         self.refused = list[Diagnostic]()
         self.unknown = set[Value]()  # what ops that are refused give
         self.widths = _widths(func)
-        page = constant_page()
-        for op in (op for op in func.ops if isinstance(op, Op) and op.page is page):
-            number = op.attrs.get(page.attrs[0].name)
-            if isinstance(number, int):
+        for op in func.ops:
+            if isinstance(number := number_of(op), int):
                 self.numbers[op.results[0]] = number
 
     def _block(self, block: Block) -> Block:

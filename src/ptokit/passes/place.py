@@ -8,7 +8,7 @@ from functools import cache
 
 from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.ir.editing import FreshNames, constant_page, refuse, rewritten
+from ptokit.ir.editing import FreshNames, constant, refuse, rewritten
 from ptokit.ir.module import AnyOp, Func, Op, Value
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import Instr
@@ -70,9 +70,7 @@ class _Written:
     def _number(self, address: int) -> Value:
         """Return the constant of an address."""
         if address not in self.numbers:
-            page = constant_page()
-            attrs: dict[str, object] = {page.attrs[0].name: address}
-            self.numbers[address] = Op(page, attrs=attrs, results=[Value("", I64)])
+            self.numbers[address] = constant(Value("", I64), address)
         return self.numbers[address].results[0]
 
 

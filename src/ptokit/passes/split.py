@@ -16,14 +16,7 @@ from ptokit.analysis.cores import KIND, kind_of
 from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.diagnostic import Note
 from ptokit.forms.percore import OTHER, section_kinds
-from ptokit.ir.editing import (
-    FreshNames,
-    allocation,
-    constant_page,
-    new_op,
-    renamed,
-    replaced,
-)
+from ptokit.ir.editing import FreshNames, allocation, constant, new_op, renamed, replaced
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op, Raw, Value
 from ptokit.ir.strings import symbol
 from ptokit.isa.lang.traits import TERMINATOR, FifoRole
@@ -133,9 +126,7 @@ class _Half:
         """Return a constant at the start of the function."""
         key = number, kind
         if key not in self.numbers:
-            page = constant_page()
-            value = Value(self.names.name(f"c{number}"), kind)
-            self.numbers[key] = Op(page, attrs={page.attrs[0].name: number}, results=[value])
+            self.numbers[key] = constant(Value(self.names.name(f"c{number}"), kind), number)
         return self.numbers[key].results[0]
 
     def _block(self, block: Block) -> Block:

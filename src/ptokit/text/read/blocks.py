@@ -192,8 +192,8 @@ def read_switch(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[
         cases.append(number)
         values += _successor(p, op)
     p.expect("]", first)
-    op.attrs[op.page.attrs[0].name] = tuple(cases)
-    op.spans[op.page.attrs[0].name] = p.span(first, p.i - 1)
+    attr = op.page.attrs[0].name
+    op.attrs[attr], op.spans[attr] = tuple(cases), p.span(first, p.i - 1)
     if values:
         op.operands[passed.name] = tuple(values)
         op.spans[passed.name] = p.span(first, p.i - 1)

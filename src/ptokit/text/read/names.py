@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
 from ptokit.diagnostics.nearest import did_you_mean
-from ptokit.ir.editing import constant_page, new_op
+from ptokit.ir.editing import constant, constant_page
 from ptokit.ir.module import Func, Module, Op, OpaqueOp, Value
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.instr import Instr, Operand
@@ -168,12 +168,11 @@ class Names:
         key = (repr(number), kind)
         op = self.literals.get(key)
         if op is None:
-            page, span = constant_page(), self.cursor.span(at)
+            span = self.cursor.span(at)
+            where = {"": span, constant_page().attrs[0].name: span}
             value = Value("", kind, span, literal=True)
-            name = page.attrs[0].name
-            where = {"": span, name: span}
-            op = new_op(page, {}, {name: number}, results=[value], spans=where)
-            self.literals[key] = op
+            assert number is not None
+            op = self.literals[key] = constant(value, number, where)
         return op.results[0]
 
     def number(self, number: float | None, kind: Type, at: int) -> float | None:
@@ -248,8 +247,8 @@ class Names:
         self.unnamed += counting_elements(func)
         taken = {*self.table, *self.gone}
         for op in self.literals.values():
-            number = str(op.attrs[op.page.attrs[0].name])
-            _name(op.results[0], "c" + number.replace("-", "m").replace("+", ""), taken)
+            number = str(op.choice).replace("-", "m").replace("+", "")
+            _name(op.results[0], f"c{number}", taken)
         for value in self.unnamed:
             _name(value, value.name or "v", taken)
         if self.rebound:

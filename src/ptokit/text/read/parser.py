@@ -8,7 +8,7 @@ from typing import NoReturn, TypeAlias
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.diagnostics.source import Span
-from ptokit.ir.editing import trimmed
+from ptokit.ir.editing import number_of, trimmed
 from ptokit.ir.module import AnyOp, Block, Comments, Op, Value
 from ptokit.isa.model.types import Type
 from ptokit.text.read.cursor import FUNCS, Cursor, Enough, Lost, Tokens
@@ -147,10 +147,8 @@ class Parser(Cursor):
         if op.regions and inner and op.comments.after == inner[-1] != self.gap(end)[0]:
             inner = inner[:-1]  # the comment belongs to the head of a switch, before `case`
         block.ops.append(op)
-        if isinstance(op, Op) and op.attrs and op.page.asm.shape == "constant":
-            number = op.page.attrs[0].name
-            if number in op.attrs:  # generic text may omit the number
-                self.names.constants[op.results[0]] = op.attrs[number]
+        if (number := number_of(op)) is not None:
+            self.names.constants[op.results[0]] = number
         while self.accept(";"):
             pass
         self.reached = self.i

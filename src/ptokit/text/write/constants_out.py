@@ -16,7 +16,7 @@ def write_constant(w: Writer, op: Op) -> None:
     if not op.page.attrs:
         w.line(op, f"{w.results(op)}{w.mnemonic(op)} dense<0> : {w.type(kind)}")
         return
-    value = op.attrs.get(op.page.attrs[0].name, op.page.attrs[0].default)
+    value = op.choice
     if kind == I1:
         w.line(op, f"{w.results(op)}{w.mnemonic(op)} {'true' if value else 'false'}")
         return

@@ -73,7 +73,7 @@ def write_cases(w: Writer, op: Op) -> None:
     arrow = f" -> {types if len(op.results) == 1 else f'({types})'}" if types else ""
     flag = w.use(op.bound(op.page.ins()[0].name)[0])
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} {flag}{_others(op)}{arrow}")
-    cases = cast("tuple[int, ...]", op.attrs[op.page.attrs[0].name])
+    cases = cast("tuple[int, ...]", op.choice)
     heads = (*(f"case {number}" for number in cases), "default")
     for head, region in zip(heads, op.regions, strict=True):
         w.put(f"{head} {{")
@@ -124,7 +124,7 @@ def write_call(w: Writer, op: Op) -> None:
     names, types = ", ".join(map(w.use, values)), ", ".join(w.type(v.type) for v in values)
     given = ", ".join(w.type(r.type) for r in op.results)
     arrow = given if len(op.results) == 1 else f"({given})"
-    callee = symbol(str(op.attrs[op.page.attrs[0].name]))
+    callee = symbol(str(op.choice))
     callee = f"{callee}<<<{', '.join(extents)}>>>" if extents else callee
     w.line(op, f"{w.results(op)}{w.mnemonic(op)} {callee}({names}) : ({types}) -> {arrow}")
 
@@ -145,7 +145,7 @@ def write_switch(w: Writer, op: Op) -> None:
     *_, passed = op.page.operands
     flag = next(v for name, v in op.values() if name != passed.name)
     values = op.bound(passed.name)
-    cases = cast("tuple[int, ...]", op.attrs[op.page.attrs[0].name])
+    cases = cast("tuple[int, ...]", op.choice)
     words = ("default", *map(str, cases))
     ways: list[str] = []
     for word, label in zip(words, op.successors, strict=True):

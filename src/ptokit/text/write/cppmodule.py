@@ -83,7 +83,7 @@ def _calls(module: Module) -> Iterator[tuple[Func, str]]:
     for func in (part for part in module.parts if isinstance(part, Func)):
         for op in func.walk():
             if isinstance(op, Op) and CALLS in op.page.traits:
-                yield func, str(op.attrs[op.page.attrs[0].name])
+                yield func, str(op.choice)
 
 
 def _entries(module: Module) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 
 from ptokit.diagnostics.diagnostic import error
-from ptokit.ir.editing import constant_page, new_op
+from ptokit.ir.editing import constant, new_op, number_of
 from ptokit.ir.module import Func, Module, Op, Value
 from ptokit.text.types.pairs import blocks, counted, is_double, number_page, rebind
 
@@ -54,22 +54,17 @@ class _Halves:
         if maker is not None and is_double(maker):
             self.gone.add(value)
             return [], next(source for _, source in maker.values())
-        if maker is not None and maker.page is constant_page():
-            number = maker.attrs.get(maker.page.attrs[0].name, 0)
-            assert isinstance(number, int)
+        number = None if maker is None else number_of(maker)
+        if number is not None:
             if number % 2:
                 message = f"{op.name}: {name} is {number}, which is no number of pairs"
                 raise error("conversion", message, op.span_of(name), help=WHOLE)
-            constant = self._constant(number // 2, value)
-            return [constant], constant.results[0]
-        two, page = self._constant(TWO, value), number_page("floordiv", value.type)
+            half = constant(self._named(value), number // 2)
+            return [half], half.results[0]
+        two, page = constant(self._named(value), TWO), number_page("floordiv", value.type)
         both = zip((o.name for o in page.ins()), ((value,), two.results), strict=True)
         divided = new_op(page, dict(both), results=[self._named(value)])
         return [two, divided], divided.results[0]
-
-    def _constant(self, number: int, like: Value) -> Op:
-        page = constant_page()
-        return new_op(page, {}, {page.attrs[0].name: number}, results=[self._named(like)])
 
     def _named(self, like: Value) -> Value:
         """Return a new number with the type of another."""

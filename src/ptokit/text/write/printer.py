@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ptokit.ir.editing import number_of
 from ptokit.ir.module import AnyOp, Func, Module, Op, OpaqueOp, Value
 from ptokit.ir.strings import symbol
 from ptokit.isa.lang.asm import CLAUSES_SINCE
@@ -150,10 +151,8 @@ def _untyped(w: Writer, page: type[Instr], name: str) -> bool:
 def _constants(func: Func) -> Iterator[tuple[Value, int | float]]:
     """Yield the values and numbers of constants."""
     for op in func.walk():
-        if isinstance(op, Op) and op.page.attrs and op.page.asm.shape == "constant":
-            number = op.attrs.get(op.page.attrs[0].name, op.page.attrs[0].default)
-            if isinstance(number, int | float):
-                yield op.results[0], number
+        if (number := number_of(op)) is not None:
+            yield op.results[0], number
 
 
 def _numbers(w: Writer, func: Func) -> dict[Value, int | float]:
