@@ -159,16 +159,23 @@ class CppRunCall:
         return self.golden.compared(name, array, dtype)
 
 
-def run_cpp(arguments: tuple[str, ...], seed: int, words: dict[str, Any]) -> None:
-    """Run a kernel in C++ as `run` asks for; a usage error for options of other kernels."""
+def require_taken() -> None:
+    """Raise a usage error for options of `run` that are given, and not for kernels in C++."""
+    for param in click.get_current_context().command.params:
+        if str(param.name) not in TAKEN and stated(str(param.name)):
+            usage(f"{param.opts[-1]} is not for kernels in C++")
+
+
+def stated(name: str) -> bool:
+    """Return whether a parameter stands on the command line."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is click.core.ParameterSource.COMMANDLINE
+
+
+def run_cpp(arguments: tuple[str, ...], seed: int, words: dict[str, Any]) -> CxxRun:
+    """Run a kernel in C++ as `run` asks for."""
     from ptokit.api.compare import Tolerance
 
-    context = click.get_current_context()
-    for param in context.command.params:
-        name = str(param.name)
-        source = context.get_parameter_source(name)
-        if name not in TAKEN and source is click.core.ParameterSource.COMMANDLINE:
-            usage(f"{param.opts[-1]} is not for kernels in C++")
     within, options = taken(Tolerance, words), taken(CppOptions, words)
     golden = Golden(words["expect"], within)
     with call_errors():
@@ -176,11 +183,10 @@ def run_cpp(arguments: tuple[str, ...], seed: int, words: dict[str, Any]) -> Non
     if not golden.expect and within:
         usage("--rtol, --atol and --ulp need --expect NAME=VALUE")
     launch = CppLaunch(words["kernel"], options, arguments, seed, words["blocks"])
-    given = context.get_parameter_source("fixpipe") is click.core.ParameterSource.COMMANDLINE
-    CppRunCall(
+    return CppRunCall(
         launch,
         words["target"],
-        words["fixpipe"] if given else None,
+        words["fixpipe"] if stated("fixpipe") else None,
         words["outputs"],
         golden,
         *(words[name] for name in ("races", "report", "strict", "timeout")),

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ptokit.tools.cli.cpplaunch import TAKEN, run_cpp, stated
 from ptokit.tools.cli.failures import call_errors, program_errors
 from ptokit.tools.cli.options import (
     CPP_FILES,
-    SEED,
-    CppOptions,
+    FIXPIPE,
+    compiled_options,
     require_pipes,
-    taken,
     target_option,
 )
-from ptokit.tools.cli.values import Golden, TakesNumbers
+from ptokit.tools.cli.run_command import run
+from ptokit.tools.cli.values import TakesNumbers
 
 if TYPE_CHECKING:
     from ptokit.api.cxx.cxxkernel import CxxKernel, CxxRun
@@ -26,29 +26,12 @@ if TYPE_CHECKING:
     from ptokit.diagnostics.diagnostic import Diagnostic
     from ptokit.isa.model.targets import Target
 
-F = TypeVar("F", bound=Callable[..., None])
 FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 
 
 @click.group(short_help="Run kernels that are written in C++.")
 def cxx() -> None:
     """Compile C++ kernels against ptokit's headers and run them."""
-
-
-def compiled_options(function: F) -> F:
-    """Add the options for compiling files."""
-    every = (
-        click.option("-I", "include", multiple=True, metavar="DIR", help="Folder of headers."),
-        click.option("-D", "define", multiple=True, metavar="NAME[=VALUE]", help="Define a macro."),
-        click.option("--compiler", metavar="NAME", help="g++, clang++ or a path."),
-        target_option(),
-        click.option(
-            "--fixpipe", metavar="NAME", help="Arithmetic of the fix-pipe: cpu or hardware."
-        ),
-    )
-    for option in reversed(every):
-        function = option(function)
-    return function
 
 
 @cxx.command("include", short_help="Print the folder of the headers.")
@@ -65,6 +48,8 @@ def cxx_include() -> None:
 @cxx.command("build", short_help="Compile kernels to a library.")
 @FILES
 @compiled_options
+@target_option()
+@FIXPIPE
 @click.option(
     *("-o", "--output", "output"),
     type=click.Path(path_type=Path),
@@ -82,67 +67,50 @@ def cxx_build(files: tuple[Path, ...], output: Path | None, **how: object) -> No
         write_files([(output, built.read_bytes())])
 
 
-@cxx.command("run", cls=TakesNumbers, short_help="Launch a kernel on arrays.")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.argument("arguments", nargs=-1, metavar="[[NAME=]VALUE]...")
-@click.option("--launch", required=True, metavar="NAME<...>", help="The kernel to launch.")
-@click.option("--blocks", type=int, default=1, metavar="N", help="Launch blocks 0 to N-1.")
-@click.option(
-    *("-o", "--output", "outputs"),
-    multiple=True,
-    metavar="NAME=FILE",
-    help="Save as .npy, or the elements alone as .bin.",
-)
-@compiled_options
-@SEED
-@click.option("--races", is_flag=True, help="Detect hazards between pipes and between blocks.")
-@click.option("--profile", is_flag=True, help="Predict the time on hardware.")
-@click.option("--report", is_flag=True, help="Print instruction counts and time.")
-@click.option(
-    "--convert", metavar="FILE.pto", help="Write the executed program; - is standard output."
-)
-@click.option("--strict", is_flag=True, help="Refuse to store undefined elements.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="Stop a kernel that hangs.")
-@program_errors
-def cxx_run(
-    file: Path,
+def run_callback(
     arguments: tuple[str, ...],
-    launch: str,
-    blocks: int,
-    outputs: tuple[str, ...],
+    words: tuple[str, ...],
     seed: int,
-    races: bool,
     profile: bool,
-    report: bool,
     convert: str | None,
-    strict: bool,
-    timeout: float | None,
-    target: str,
-    fixpipe: str,
-    **how: object,
+    **asked: Any,  # Any: click's parameters
 ) -> None:
-    """Launch a kernel of FILE on arrays, as `ptokit run` does.
+    """Launch a kernel of a file on arrays, as `ptokit run` does.
 
     Arguments are given in the order of the kernel's parameters, or by name (a=a.npy). A value is a
     number, a .npy file, a file of raw elements, `random` or `zeros`, the last three with element
     type and extents (c=zeros:f32:64x64).
     """
-    from ptokit.api.compare import Tolerance
-    from ptokit.tools.cli.cpplaunch import CppLaunch, CppRunCall
-
-    options = taken(CppOptions, {**how, "launch": launch})
-    call = CppLaunch(file, options, arguments, seed, blocks)
-    golden = Golden((), Tolerance())
-    ran = CppRunCall(call, target, fixpipe, outputs, golden, races, report, strict, timeout).run()
+    ran = run_cpp((*arguments, *words), seed, asked)
     if profile:
         click.echo(str(ran.profile()))
     if convert is not None:
         _write(ran, convert)
 
 
-def _kernel(files: tuple[Path, ...], **how: Any) -> CxxKernel:  # Any: see `compiled_options`
+cxx.add_command(
+    TakesNumbers(
+        "run",
+        callback=program_errors(run_callback),
+        params=[
+            *(param for param in run.params if param.name in TAKEN),
+            click.Option(["--profile"], is_flag=True, help="Predict the time on hardware."),
+            click.Option(
+                ["--convert"],
+                metavar="FILE.pto",
+                help="Write the executed program; - is standard output.",
+            ),
+        ],
+        help=run_callback.__doc__,
+        short_help="Launch a kernel on arrays.",
+    )
+)
+
+
+def _kernel(files: tuple[Path, ...], **how: Any) -> CxxKernel:  # Any: click's parameters
     from ptokit.api.cxx.cxxkernel import CxxKernel
 
+    how["fixpipe"] = how["fixpipe"] if stated("fixpipe") else None
     with call_errors():
         return CxxKernel(*files, **how)
 
@@ -160,6 +128,8 @@ def _write(ran: CxxRun, file: str) -> None:
 @cxx.command("test", short_help="Run a whole host program.")
 @FILES
 @compiled_options
+@target_option()
+@FIXPIPE
 @click.option("-l", "libraries", multiple=True, metavar="NAME", help="Link a library.")
 @click.option("--races", is_flag=True, help="Detect hazards in each launch.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="Stop a program that hangs.")

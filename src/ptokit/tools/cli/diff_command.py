@@ -11,7 +11,7 @@ import click
 
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
 from ptokit.tools.cli.kernelfiles import is_kernel, kernels_of
-from ptokit.tools.cli.options import ENTRY, SEED, taken, tolerance_options
+from ptokit.tools.cli.options import BLOCKS, ENTRY, SEED, taken, tolerance_options
 from ptokit.tools.cli.values import expectation, stated_array
 
 TRACE = re.compile(rb"(\[[^\]\n]*\])?\s*\d+  .{8}\S+\s")
@@ -32,7 +32,7 @@ TRACE = re.compile(rb"(\[[^\]\n]*\])?\s*\d+  .{8}\S+\s")
 @click.option("--engine", "engines", multiple=True, metavar="NAME", help="Of runs: one, or two.")
 @click.option("--passes", metavar="NAME,...", help="Compare A with itself after these passes.")
 @ENTRY
-@click.option("--blocks", type=int, default=1, metavar="N", help="Run blocks 0 to N-1.")
+@BLOCKS
 @SEED
 @program_errors
 def diff(words: tuple[str, ...], **asked: Any) -> None:  # Any: click's parameters

@@ -67,10 +67,9 @@ def is_cpp(kernel: Path) -> bool:
     return kernel.suffix in CPP_FILES
 
 
-def cpp_options(function: F) -> F:
-    """Add the options of kernels in C++, the fields of `CppOptions`."""
+def compiled_options(function: F) -> F:
+    """Add the options for compiling files in C++."""
     for option in (
-        click.option("--launch", metavar="NAME<...>", help="Of C++: the kernel to launch."),
         click.option("--compiler", metavar="NAME", help="Of C++: g++, clang++ or a path."),
         click.option(
             "-D", "define", multiple=True, metavar="NAME[=VALUE]", help="Of C++: a macro."
@@ -79,6 +78,12 @@ def cpp_options(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+def cpp_options(function: F) -> F:
+    """Add the options of kernels in C++, the fields of `CppOptions`."""
+    launch = click.option("--launch", metavar="NAME<...>", help="Of C++: the kernel to launch.")
+    return compiled_options(launch(function))
 
 
 class TargetChoice(click.Choice):  # type: ignore[type-arg] - older ones have no parameter
@@ -131,6 +136,14 @@ ENTRY = click.option(
     metavar="NAME",
     help="The function to run, if several.",
 )
+FIXPIPE = click.option(
+    *("--fixpipe", "fixpipe"),
+    metavar="NAME",
+    default="cpu",
+    show_default=True,
+    help="Arithmetic of the fix-pipe: cpu or hardware.",
+)
+BLOCKS = click.option("--blocks", type=int, default=1, metavar="N", help="Run blocks 0 to N-1.")
 SEED = click.option(
     *("--seed", "seed"),
     type=click.IntRange(0),

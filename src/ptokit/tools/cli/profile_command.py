@@ -17,6 +17,7 @@ from ptokit.tools.cli.failures import call_errors, program_errors, status, usage
 from ptokit.tools.cli.kernelfiles import is_python, kernels_of, read_programs
 from ptokit.tools.cli.options import (
     ARGUMENTS,
+    BLOCKS,
     ENTRY,
     SEED,
     CppOptions,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     help="The machine; it must have published times.  [default: a2a3]",
 )
 @ENTRY
-@click.option("--blocks", type=int, default=1, metavar="N", help="Launch blocks 0 to N-1.")
+@BLOCKS
 @SEED
 @click.option(
     *("--compare", "base"),

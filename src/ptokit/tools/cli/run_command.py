@@ -20,8 +20,10 @@ from ptokit.tools.cli.kernelfiles import is_python, read_program
 from ptokit.tools.cli.looking import Look, looking
 from ptokit.tools.cli.options import (
     ARGUMENTS,
+    BLOCKS,
     ENGINE,
     ENTRY,
+    FIXPIPE,
     KERNEL,
     READING,
     SCHEDULER,
@@ -82,16 +84,10 @@ if TYPE_CHECKING:
     help="Give an omitted type.",
 )
 @ENTRY
-@click.option(
-    *("--fixpipe", "fixpipe"),
-    metavar="NAME",
-    default="cpu",
-    show_default=True,
-    help="Arithmetic of the fix-pipe: cpu or hardware.",
-)
+@FIXPIPE
 @click.option("--order", metavar="NAME", help="Order of sums: cpu, recorded, left, a2a3 or a5.")
 @READING
-@click.option("--blocks", type=int, default=1, metavar="N", help="Run blocks 0 to N-1.")
+@BLOCKS
 @click.option("--ranks", type=int, default=1, metavar="N", help="Run ranks 0 to N-1 at once.")
 @SEED
 @ENGINE
@@ -161,8 +157,9 @@ def run(
     --schedule use the reference engine.
     """
     if is_cpp(asked["kernel"]):
-        from ptokit.tools.cli.cpplaunch import run_cpp
+        from ptokit.tools.cli.cpplaunch import require_taken, run_cpp
 
+        require_taken()
         run_cpp((*arguments, *words), seed, asked)
         return
     call, given = run_call(arguments, words, types, order, readings, seed, **asked)
