@@ -12,17 +12,17 @@ from typing import TypeAlias
 from ptokit.diagnostics.printable import counted
 from ptokit.ir.editing import F32
 from ptokit.isa.lang.asm import LISTED_LAST
-from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import INDEX, Elided, Kind, OpaqueType, ScalarType, Type
 from ptokit.text.read.attributes import Given, Typed, attribute_of, member
 from ptokit.text.read.callreader import Call, Item
 from ptokit.text.read.cursor import Cursor
-from ptokit.text.read.signature import Signature, Slot
+from ptokit.text.read.signature import Signature
 from ptokit.values.enumerations import Word
 
-Pairs: TypeAlias = "list[tuple[Slot, list[Item]]]"
-Reading: TypeAlias = "tuple[tuple[tuple[Slot, ...], list[Item]], ...]"
+Pairs: TypeAlias = "list[tuple[Operand, list[Item]]]"
+Reading: TypeAlias = "tuple[tuple[tuple[Operand, ...], list[Item]], ...]"
 
 
 class UnknownOperandType(Exception):
@@ -75,7 +75,7 @@ def readings(sig: Signature, call: Call, results: int) -> Iterator[Reading]:
     if call.outs is not None:
         outs = sig.outs or (() if results else sig.results)
         late = tuple(s for s in sig.ins if s.name in sig.page.asm.outs)
-        ins = tuple(s for s in parameter_last(sig, call.items) if s not in late)
+        ins = tuple(s for s in parameter_last(sig, call.items) if s.name not in sig.page.asm.outs)
         yield (ins, call.items), ((*outs, *late), call.outs)
         return
     if results and results != len(sig.results) + len(sig.fresh):
@@ -93,15 +93,16 @@ def readings(sig: Signature, call: Call, results: int) -> Iterator[Reading]:
         yield (((*sig.outs, *sig.ins), call.items),)  # the destination first
 
 
-def parameter_last(sig: Signature, items: list[Item]) -> tuple[Slot, ...]:
+def parameter_last(sig: Signature, items: list[Item]) -> tuple[Operand, ...]:
     """Return the inputs; a fix-pipe parameter comes last where the types of the items say so."""
     words = dict(sig.page.asm.words)
-    late = tuple(s for s in sig.ins if s.name in words and s.kind is Kind.SCALAR)
-    moved = (*(s for s in sig.ins if s not in late), *late)
-    if not late or len(items) != len(moved) or moved == sig.ins:
+    late = [s.name for s in sig.ins if s.name in words and s.kind is Kind.SCALAR]
+    moved = tuple(sorted(sig.ins, key=lambda s: s.name in late))
+    names = [s.name for s in sig.ins]
+    if not late or len(items) != len(moved) or [s.name for s in moved] == names:
         return sig.ins
-    first, last = item_type(items[sig.ins.index(late[0])]), item_type(items[-1])
-    if words[late[0].name] == LISTED_LAST:
+    first, last = item_type(items[names.index(late[0])]), item_type(items[-1])
+    if words[late[0]] == LISTED_LAST:
         older = (last == INDEX and first != INDEX) or (_of_64_bits(first) and not _of_64_bits(last))
         return sig.ins if older else moved
     return moved if first == INDEX and last != INDEX else sig.ins
@@ -169,6 +170,7 @@ def _only_results(sig: Signature, call: Call, results: int) -> bool:
 def match(sig: Signature, reading: Reading, call: Call) -> Pairs | None:
     """Return slots with their items, or None if number or kinds do not match."""
     pairs: Pairs = []
+    brackets = sig.page.asm.brackets
     for slots, items in reading:
         places = slots
         if call.index or call.keyed or any(s.key for s in slots):
@@ -177,7 +179,7 @@ def match(sig: Signature, reading: Reading, call: Call) -> Pairs | None:
                 return None
             pairs += named
             taken = {s.name for s, _ in named}
-            taken |= {s.name for s in slots if s.key or (call.index and s.indexed)}
+            taken |= {s.name for s in slots if s.key or (call.index and s.name in brackets)}
             places = tuple(s for s in slots if s.name not in taken)
         placed = _placed(places, items)
         if placed is None:
@@ -186,7 +188,7 @@ def match(sig: Signature, reading: Reading, call: Call) -> Pairs | None:
     return pairs
 
 
-def _by_name(sig: Signature, slots: tuple[Slot, ...], call: Call) -> Pairs | None:
+def _by_name(sig: Signature, slots: tuple[Operand, ...], call: Call) -> Pairs | None:
     """Return the slots that keywords and brackets name, with their items; None on a mismatch."""
     pairs: Pairs = []
     for slot in slots:
@@ -201,18 +203,19 @@ def _by_name(sig: Signature, slots: tuple[Slot, ...], call: Call) -> Pairs | Non
     if any(k not in keys and attribute_of(sig.page, k) is None for k in call.keyed):
         return None
     named = {s.name for s, _ in pairs}
-    bracketed = [s for s in slots if s.indexed and s.name not in named]
+    brackets = sig.page.asm.brackets
+    bracketed = [s for s in slots if s.name in brackets and s.name not in named]
     if call.index and bracketed:
         given = len(call.index)
         if given > len(bracketed) or any(s.required for s in bracketed[given:]):
             return None
         pairs += [(s, [item]) for s, item in zip(bracketed, call.index, strict=False)]
-    elif call.index and not any(s.indexed for s in (*sig.ins, *sig.outs)):
+    elif call.index and not brackets:
         return None
     return pairs if all(accepts(s, i) for s, group in pairs for i in group) else None
 
 
-def _placed(places: tuple[Slot, ...], items: list[Item]) -> Pairs | None:
+def _placed(places: tuple[Operand, ...], items: list[Item]) -> Pairs | None:
     """Return slots with items by position, for the first choice of optional slots that matches."""
     for chosen in choices(places, len(items)):
         placed = place(chosen, items)
@@ -221,7 +224,7 @@ def _placed(places: tuple[Slot, ...], items: list[Item]) -> Pairs | None:
     return None
 
 
-def choices(places: tuple[Slot, ...], count: int) -> Iterator[Sequence[Slot]]:
+def choices(places: tuple[Operand, ...], count: int) -> Iterator[Sequence[Operand]]:
     """Yield the slots that `count` items fill: those with a default before optional ones."""
     if count == len(places):
         yield places
@@ -232,13 +235,13 @@ def choices(places: tuple[Slot, ...], count: int) -> Iterator[Sequence[Slot]]:
     if any(s.many for s in places):
         yield [s for s in places if s.required or s.many]
         return
-    preferred = sorted((s for s in places if not s.required), key=lambda s: s.optional)
+    preferred = sorted((s for s in places if not s.required), key=lambda s: s.default is None)
     for some in combinations(preferred, spare):
         names = {s.name for s in some}
         yield [s for s in places if s.required or s.name in names]
 
 
-def place(chosen: Sequence[Slot], items: list[Item]) -> Pairs:
+def place(chosen: Sequence[Operand], items: list[Item]) -> Pairs:
     """Return slots with their items; a list takes all items that no other slot takes."""
     extra = len(items) - len(chosen) + 1
     pairs: Pairs = []
@@ -250,12 +253,12 @@ def place(chosen: Sequence[Slot], items: list[Item]) -> Pairs:
     return pairs
 
 
-def accepts(slot: Slot, item: Item) -> bool:
+def accepts(slot: Operand, item: Item) -> bool:
     kind = item_type(item)
-    return slot.kind is Kind.ANY or slot.operand.accepts(kind) or points(slot, kind)
+    return slot.kind is Kind.ANY or slot.accepts(kind) or points(slot, kind)
 
 
-def points(slot: Slot, kind: Type) -> bool:
+def points(slot: Operand, kind: Type) -> bool:
     """Return whether a memref of no stated memory is the argument for a pointer."""
     written = kind.written if isinstance(kind, GlobalType) else ""
     return slot.kind is Kind.PTR and bool(written) and "address_space" not in written

@@ -18,18 +18,18 @@ from ptokit.text.read.build import defined, expect_results
 from ptokit.text.read.callreader import Item, read_item
 from ptokit.text.read.names import Named
 from ptokit.text.read.parser import Parser
-from ptokit.text.read.signature import Slot, signature
+from ptokit.text.read.signature import signature
 
 Parts: TypeAlias = "tuple[Op, list[Given]]"
 
 
-def bracket_parts(page: type[Instr]) -> list[Attr | Slot]:
+def bracket_parts(page: type[Instr]) -> list[Attr | Operand]:
     """Return the parts required between the brackets: enumerations and numbers, then operands."""
     required = [a for a in page.attrs if a.required]
     return [*required, *(s for s in signature(page).ins if s.required)]
 
 
-def bracket_rest(page: type[Instr]) -> list[Attr | Slot]:
+def bracket_rest(page: type[Instr]) -> list[Attr | Operand]:
     """Return the optional parts after them: numbers that the page orders, then operands."""
     placed = [a for a in page.attrs if not a.required and a.name in page.asm.order]
     return [*placed, *(s for s in signature(page).ins if not s.required)]
@@ -39,7 +39,7 @@ def _read_parts(p: Parser, page: type[Instr], at: int, results: list[Named]) -> 
     operands: dict[str, list[Value]] = {}
     spans = {"": p.span(at)}
     given: list[Given] = []
-    rest: list[Attr | Slot] = bracket_rest(page)
+    rest: list[Attr | Operand] = bracket_rest(page)
     for number, part in enumerate(bracket_parts(page)):
         if number:
             p.expect(",")
@@ -65,7 +65,7 @@ def _completed(p: Parser, op: Op, given: list[Given]) -> Op:
 
 def _read_part(
     p: Parser,
-    part: Attr | Slot,
+    part: Attr | Operand,
     operands: dict[str, list[Value]],
     spans: dict[str, Span],
     given: list[Given],
@@ -76,10 +76,10 @@ def _read_part(
         return
     item = read_item(p)
     if item.value is None:
-        value = p.names.literal(item.number, type_of(part.operand, item.number), item.at)
+        value = p.names.literal(item.number, type_of(part, item.number), item.at)
     else:
         value = item.value
-        p.names.serve(value, part.operand, item.at)
+        p.names.serve(value, part, item.at)
     operands[part.name] = [value]
     spans[part.name] = p.span(item.at)
 

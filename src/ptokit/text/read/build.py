@@ -10,7 +10,7 @@ from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.asm import CLAUSES_SINCE, DIALECTS, LISTED_LAST, TYPED_LAST
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.lang.traits import EXPOSES
-from ptokit.isa.model.types import ELISIONS, Elided, Kind, OpaqueType, PtrType, Type
+from ptokit.isa.model.types import ELISIONS, Elided, Kind, OpaqueType, PtrType, ScalarType, Type
 from ptokit.text.read.attributes import Given, bind_attributes
 from ptokit.text.read.binding import UnknownOperandType, points
 from ptokit.text.read.callreader import Call, Item
@@ -18,7 +18,7 @@ from ptokit.text.read.cursor import UNKNOWN
 from ptokit.text.read.forms import fitting_form
 from ptokit.text.read.names import Named, of_rank, pointer_to
 from ptokit.text.read.parser import Parser
-from ptokit.text.read.signature import Signature, Slot
+from ptokit.text.read.signature import Signature
 
 Use = tuple[Value, int]  # the value of an operand, and its token
 
@@ -31,7 +31,7 @@ def build(p: Parser, forms: Sequence[type[Instr]], call: Call, results: list[Nam
     rebound: Value | None = None
     for slot, items in pairs:
         values = tuple(_value(p, slot, item) for item in items)
-        if slot.operand.role.value == "defined":  # a handle in outs(...): the name is redefined
+        if slot.role.value == "defined":  # a handle in outs(...): the name is redefined
             rebound = values[0]
             continue
         if items:
@@ -90,21 +90,21 @@ def _attribute(key: str, items: list[Item]) -> Given:
     return Given(key, at, items[0].number, at, at)
 
 
-def _value(p: Parser, slot: Slot, item: Item) -> Value:
+def _value(p: Parser, slot: Operand, item: Item) -> Value:
     """Return the value of an item, after comparing its type with the type written here."""
     value = item.value
     if value is None:
         given = item.type is not None and not isinstance(item.type, Elided)
-        kind = item.type if given and item.type else type_of(slot.operand, item.number)
+        kind = item.type if given and item.type else type_of(slot, item.number)
         return p.names.literal(item.number, kind, item.at)
     if points(slot, value.type):
         value.type = pointer_to(value.type)
     if item.type is not None and item.type is not value.type:
         p.names.agree(value, item.type, item.type_at)
     if isinstance(value.type, Elided):
-        p.names.serve(value, slot.operand, item.at)
+        p.names.serve(value, slot, item.at)
     elif p.names.flat:  # this line may be the only one with the type
-        p.names.require(value, slot.operand, item.at)
+        p.names.require(value, slot, item.at)
     return value
 
 
@@ -129,7 +129,7 @@ def _results(
     expect_results(p, sig.page, len(slots), results)
     values = [p.names.define(n, kind, at) for (n, at), kind in zip(results, types, strict=True)]
     for slot, value in zip(slots, values, strict=True):
-        p.names.serve(value, slot.operand)
+        p.names.serve(value, slot)
     return values
 
 
@@ -176,11 +176,11 @@ def defined(
     return [p.names.define(n, kind, at) for (n, at), kind in zip(results, kinds, strict=True)]
 
 
-def _result_types(p: Parser, slots: Sequence[Slot], call: Call) -> list[Type]:
+def _result_types(p: Parser, slots: Sequence[Operand], call: Call) -> list[Type]:
     """Return the written types of the results, or omitted ones."""
     written = call.results or []
     if not written:
-        return [s.scalar or ELISIONS.get(s.kind, UNKNOWN) for s in slots]
+        return [_without_type(s) for s in slots]
     if len(written) != len(slots):
         if not slots:  # destination first: the type repeats that of the destination
             return []
@@ -190,9 +190,14 @@ def _result_types(p: Parser, slots: Sequence[Slot], call: Call) -> list[Type]:
         if slots[number].kind is Kind.PTR and p.texts[at][:7] == "memref<":
             written[number] = pointer_to(kind), at
     for slot, (kind, at) in zip(slots, written, strict=True):
-        require_kind(p, slot.operand, kind, at)
+        require_kind(p, slot, kind, at)
     lengths = {len(items) for items in call.keyed.values()}
     return [of_rank(kind, lengths) for kind, _ in written]
+
+
+def _without_type(slot: Operand) -> Type:
+    """Return the type of a result that text leaves out."""
+    return ScalarType(slot.scalar) if slot.scalar else ELISIONS.get(slot.kind, UNKNOWN)
 
 
 def require_kind(p: Parser, operand: Operand, kind: Type, at: int) -> None:
@@ -203,7 +208,7 @@ def require_kind(p: Parser, operand: Operand, kind: Type, at: int) -> None:
 
 
 def _unnamed(
-    p: Parser, op: Op, slots: Sequence[Slot], types: list[Type], rebound: Value | None, at: int
+    p: Parser, op: Op, slots: Sequence[Operand], types: list[Type], rebound: Value | None, at: int
 ) -> Value:
     """Return the result of a handle op that names none: the name of its handle means the result."""
     source = rebound

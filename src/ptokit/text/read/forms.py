@@ -11,7 +11,7 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.diagnostics.printable import counted
 from ptokit.isa.lang.asm import TYPED_LAST
-from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind
 from ptokit.text.read.attributes import require_no_slip
@@ -34,7 +34,7 @@ from ptokit.text.read.binding import (
 )
 from ptokit.text.read.callreader import Call, Item
 from ptokit.text.read.cursor import Cursor
-from ptokit.text.read.signature import Signature, Slot, describe, signature
+from ptokit.text.read.signature import Signature, describe, signature
 from ptokit.values.enumerations import Loc
 
 
@@ -132,7 +132,7 @@ def _typed_last(page: type[Instr], call: Call) -> bool:
     return any(
         words.get(slot.name) == TYPED_LAST
         and slot.required
-        and (wanted is None or slot.operand.fixed_loc in (None, wanted))
+        and (wanted is None or slot.fixed_loc in (None, wanted))
         for slot in signature(page).ins
     )
 
@@ -148,7 +148,7 @@ def _in_place(page: type[Instr], call: Call) -> bool:
 def _gives(sig: Signature, call: Call) -> bool:
     """Return whether results may have the types written for them."""
     written = zip((*sig.results, *sig.fresh), call.results or (), strict=False)
-    return all(slot.kind is Kind.ANY or slot.operand.accepts(kind) for slot, (kind, _) in written)
+    return all(slot.kind is Kind.ANY or slot.accepts(kind) for slot, (kind, _) in written)
 
 
 def _misfit(
@@ -206,13 +206,13 @@ def _wrong_count(cursor: Cursor, forms: Sequence[type[Instr]], call: Call) -> Pt
     return cursor.wrong("operand-count", f"{name}: expected {takes}, got {given}", call.at)
 
 
-def _before(sig: Signature) -> list[Slot]:
+def _before(sig: Signature) -> list[Operand]:
     """Return the inputs inside `ins(...)`."""
     asm = sig.page.asm
     return [s for s in sig.ins if s.key not in asm.behind and s.name not in asm.outs]
 
 
-def _written(sig: Signature) -> list[Slot]:
+def _written(sig: Signature) -> list[Operand]:
     """Return the operands inside `outs(...)`."""
     return [*(sig.outs or sig.results), *(s for s in sig.ins if s.name in sig.page.asm.outs)]
 
@@ -225,19 +225,20 @@ def _wrong_kind(
         sig = signature(page)
         named = [(s, call.keyed[s.key]) for s in sig.ssa if s.key in call.keyed]
         for reading in readings(sig, call, results):
-            pairs = [*named, *_by_number(reading, call)]
+            pairs = [*named, *_by_number(reading, call, page.asm.brackets)]
             wrong = [(s, i) for s, group in pairs for i in group if not accepts(s, i)]
             if wrong:
                 return _kind_error(cursor, page, *wrong[0])
     return None
 
 
-def _by_number(reading: Reading, call: Call) -> Pairs:
+def _by_number(reading: Reading, call: Call, brackets: Sequence[str]) -> Pairs:
     """Return slots with their items, ignoring kinds; nothing if the numbers do not match."""
     pairs: Pairs = []
     for slots, items in reading:
-        bracketed = [s for s in slots if s.indexed] if call.index else []
-        places = tuple(s for s in slots if not s.key and not (call.index and s.indexed))
+        inside = brackets if call.index else ()
+        bracketed = [s for s in slots if s.name in inside]
+        places = tuple(s for s in slots if not s.key and s.name not in inside)
         chosen = next(choices(places, len(items)), None)
         if chosen is None or (bracketed and len(bracketed) != len(call.index)):
             return []
@@ -246,7 +247,7 @@ def _by_number(reading: Reading, call: Call) -> Pairs:
     return pairs
 
 
-def _kind_error(cursor: Cursor, page: type[Instr], slot: Slot, item: Item) -> PtoError:
-    wanted = f"expected {slot.operand.wanted} as {slot.name}"
+def _kind_error(cursor: Cursor, page: type[Instr], slot: Operand, item: Item) -> PtoError:
+    wanted = f"expected {slot.wanted} as {slot.name}"
     message = f"{page.mnemonic()}: {wanted}, got {item_type(item)}"
     return cursor.wrong("type-mismatch", message, item.at)

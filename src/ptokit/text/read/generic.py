@@ -10,7 +10,7 @@ from ptokit.diagnostics.printable import counted
 from ptokit.ir.editing import new_op
 from ptokit.ir.module import Op, Value
 from ptokit.ir.strings import symbol_name
-from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.lang.traits import BRANCHES
 from ptokit.isa.model.types import I1, INDEX, OpaqueType
 from ptokit.text.read.attributes import Typed, bind_attributes, dictionary
@@ -21,7 +21,7 @@ from ptokit.text.read.callreader import Call, Item, read_item, read_signature
 from ptokit.text.read.names import Named
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.regions import cases_in_text_order, check_regions
-from ptokit.text.read.signature import Signature, Slot, signature
+from ptokit.text.read.signature import Signature, signature
 
 FEW = 4  # operands that may stand in any order
 LISTED = re.compile(r"(?:array<i(?:32|64):|\[)([^>\]]*)[>\]]")
@@ -90,12 +90,12 @@ def _listing(forms: Sequence[type[Instr]], call: Call) -> type[Instr] | None:
     return next(of, None)
 
 
-def _with_listed(p: Parser, page: type[Instr], call: Call) -> list[tuple[Slot, list[Item]]]:
+def _with_listed(p: Parser, page: type[Instr], call: Call) -> list[tuple[Operand, list[Item]]]:
     """Return the operands in the order of the page; an attribute lists some as numbers."""
     _agree(p, call)
     given = {g.key: g for g in call.attrs}
     call.attrs = [g for g in call.attrs if g.key not in SEGMENTS]
-    groups: list[tuple[Slot, list[Item]]] = []
+    groups: list[tuple[Operand, list[Item]]] = []
     rest = list(call.items)
     for slot in signature(page).ins:
         listed = given.get(slot.key or "") if slot.many else None
@@ -141,7 +141,7 @@ def _segmented(
     raise p.wrong("operand-count", message, call.at)
 
 
-def _called(page: type[Instr], sig: Signature) -> list[list[Slot]]:
+def _called(page: type[Instr], sig: Signature) -> list[list[Operand]]:
     """Return the order of operands in the page's own syntax, if it orders all of them."""
     slots, order = [*sig.ins, *sig.outs], page.asm.order
     if any(s.name not in order for s in slots):
@@ -160,9 +160,9 @@ def _counts(operands: int, sizes: list[int]) -> Iterator[tuple[int, ...]]:
 
 
 def _groups(
-    order: Sequence[Slot], items: list[Item], sizes: Sequence[int]
-) -> list[tuple[Slot, list[Item]]]:
-    groups: list[tuple[Slot, list[Item]]] = []
+    order: Sequence[Operand], items: list[Item], sizes: Sequence[int]
+) -> list[tuple[Operand, list[Item]]]:
+    groups: list[tuple[Operand, list[Item]]] = []
     at = 0
     for slot, size in zip(order, sizes, strict=True):
         groups.append((slot, items[at : at + size]))
@@ -170,10 +170,10 @@ def _groups(
     return groups
 
 
-def _fit(groups: list[tuple[Slot, list[Item]]]) -> bool:
+def _fit(groups: list[tuple[Operand, list[Item]]]) -> bool:
     return all(
         (slot.many or len(items) == 1 or (not items and not slot.required))
-        and all(i.value is not None and slot.operand.accepts(i.value.type) for i in items)
+        and all(i.value is not None and slot.accepts(i.value.type) for i in items)
         for slot, items in groups
     )
 
@@ -183,14 +183,14 @@ def _of_groups(
     page: type[Instr],
     call: Call,
     results: list[Named],
-    groups: list[tuple[Slot, list[Item]]],
+    groups: list[tuple[Operand, list[Item]]],
 ) -> Op:
     operands: dict[str, tuple[Value, ...]] = {}
     spans = {"": p.span(call.at)}
     for slot, items in groups:
         operands[slot.name] = values = tuple(i.value for i in items if i.value is not None)
         for value in values:
-            p.names.serve(value, slot.operand)
+            p.names.serve(value, slot)
         if values:
             spans[slot.name] = p.span(items[0].at, items[-1].at)
     return _completed(p, new_op(page, operands, spans=spans), call, results)

@@ -48,7 +48,7 @@ class _RegisterStatement:
 def plain(page: type[Instr]) -> list[Operand]:
     """Return the operands that stand outside of groups, in text order."""
     grouped = {name for word, _ in page.asm.clauses for _, name in inside(page, word)}
-    return [s.operand for s in signature(page).ssa if s.name not in grouped]
+    return [s for s in signature(page).ssa if s.name not in grouped]
 
 
 def inside(page: type[Instr], word: str) -> list[tuple[str, str]]:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 from ptokit.ir.editing import type_of
 from ptokit.ir.module import Op, Value
-from ptokit.isa.lang.asm import CLAUSES_SINCE, LISTED_LAST, TYPED_LAST, OwnName, own_names
-from ptokit.isa.lang.instr import Role
+from ptokit.isa.lang.asm import CLAUSES_SINCE, LISTED_LAST, TYPED_LAST, Asm, OwnName, own_names
+from ptokit.isa.lang.instr import Operand, Role
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import INDEX, Elided, Type
 from ptokit.text.read.brackets import element_type, with_types
 from ptokit.text.read.callreader import FLAGS
 from ptokit.text.read.formatted import FORMATS
-from ptokit.text.read.signature import Signature, Slot, signature
+from ptokit.text.read.signature import Signature, signature
 from ptokit.text.write.attributes_out import attribute, attributes
 from ptokit.text.write.brackets_out import write_angled, write_bracketed
 from ptokit.text.write.constants_out import write_constant
@@ -60,7 +61,7 @@ def write_op(w: Writer, op: Op) -> None:
     if w.form == "dps" and sig.outs and not op.ssa:  # an op that writes memory
         w.line(op, f"{w.mnemonic(op)} {_into(w, op, sig)}")
         return
-    if any(s.name in op.operands for s in sig.fresh if s.operand.role is Role.OUT):
+    if any(s.name in op.operands for s in sig.fresh if s.role is Role.OUT):
         types = ", ".join(w.type(v.type) for v in op.results)
         arrow = types if len(op.results) == 1 else f"({types})"
         w.line(op, f"{w.results(op)}{w.mnemonic(op)} {_into(w, op, sig)} -> {arrow}")
@@ -86,20 +87,27 @@ def _into(w: Writer, op: Op, sig: Signature) -> str:
     if asm.flag and op.attrs.get(asm.flag) is True and w.form == "dps":
         inside = f" {asm.flag}{inside}"
     newer = w.version(op) >= CLAUSES_SINCE
-    words = {s: word for s in sig.ins for name, word in asm.words if s.name == name}
-    words = {s: word for s, word in words.items() if op.bound(s.name)}
-    last = [s for s, word in words.items() if word == LISTED_LAST]
-    apart = [s for s in words if s not in last and newer and words[s] != TYPED_LAST]
-    alone = [s for s in words if s not in (*last, *apart) and (newer or not s.required)]
-    behind = [s for s in sig.ins if s.key in asm.behind]
-    late = [s for s in sig.ins if s.name in asm.outs]
-    first = [s for s in sig.ins if s not in (*last, *apart, *alone, *behind, *late)]
-    ins = _group(w, op, [*first, *last], inside)
-    ins += "".join(f" {words[s]} {_group(w, op, [s])}" for s in apart)
-    ins += "".join(f", {_group(w, op, [s])}" for s in alone) + (
+    words = {name: word for name, word in asm.words if op.bound(name)}
+    places: dict[str, list[Operand]] = defaultdict(list)
+    for slot in sig.ins:
+        places[_place(slot, asm, words.get(slot.name), newer)].append(slot)
+    ins = _group(w, op, [*places["first"], *places["last"]], inside)
+    ins += "".join(f" {words[s.name]} {_group(w, op, [s])}" for s in places["apart"])
+    ins += "".join(f", {_group(w, op, [s])}" for s in places["alone"]) + (
         quoted_words(op, w) if w.form == "dps" else ""
     )
-    return f"ins({ins}) outs({_group(w, op, [*sig.outs, *late])}){after}{_behind(w, op)}"
+    return f"ins({ins}) outs({_group(w, op, [*sig.outs, *places['late']])}){after}{_behind(w, op)}"
+
+
+def _place(slot: Operand, asm: Asm, word: str | None, newer: bool) -> str:
+    """Return where an input stands: first, or by its word last, apart, alone, behind or late."""
+    if word == LISTED_LAST:
+        return "last"
+    if word is not None and newer and word != TYPED_LAST:
+        return "apart"
+    if word is not None and (newer or not slot.required):
+        return "alone"
+    return "behind" if slot.key in asm.behind else "late" if slot.name in asm.outs else "first"
 
 
 def _attrs_inside(w: Writer, op: Op) -> bool:
@@ -131,7 +139,7 @@ def quoted_words(op: Op, w: Writer) -> str:
     return "".join(f', "{word.text}"' for word in words)
 
 
-def _group(w: Writer, op: Op, slots: Sequence[Slot], inside: str = "") -> str:
+def _group(w: Writer, op: Op, slots: Sequence[Operand], inside: str = "") -> str:
     """Return `%a, %b : T, U`."""
     values = [v for s in slots for v in op.bound(s.name)]
     if not values:
@@ -140,7 +148,7 @@ def _group(w: Writer, op: Op, slots: Sequence[Slot], inside: str = "") -> str:
     return f"{names}{inside} : {types}"
 
 
-def _operands(w: Writer, op: Op, slots: Sequence[Slot]) -> tuple[str, list[Value]]:
+def _operands(w: Writer, op: Op, slots: Sequence[Operand]) -> tuple[str, list[Value]]:
     """Return the operands with brackets and keywords, and the values whose types are listed."""
     brackets = w.form == "as" and not op.page.results()
     plain: list[str] = []
@@ -151,11 +159,11 @@ def _operands(w: Writer, op: Op, slots: Sequence[Slot]) -> tuple[str, list[Value
         values = op.bound(slot.name)
         if slot.key and values:
             if slot.many:
-                between = ", {} = [{}]" if slot.operand.equals else " {} [{}]"
+                between = ", {} = [{}]" if slot.equals else " {} [{}]"
                 keyed += between.format(slot.key, ", ".join(w.operand(v) for v in values))
             else:
                 keyed += f" {slot.key} = {w.operand(values[0])}"
-        elif brackets and slot.indexed:
+        elif brackets and slot.name in op.page.asm.brackets:
             inside += [w.operand(v) for v in values]
         else:
             plain += [w.operand(v) for v in values]
@@ -176,8 +184,8 @@ def _signature(w: Writer, op: Op, typed: Sequence[Value]) -> str:
     if op.page.results():
         if op.page.asm.untyped and w.form == "dps":
             return f" : {operands}"
-        given = [(s.scalar, s.also) for s in signature(op.page).results]
-        if not operands and all(v.type in g for v, g in zip(op.results, given, strict=True)):
+        given = [(s.scalar, s.also) for s in op.page.results()]
+        if not operands and all(str(v.type) in g for v, g in zip(op.results, given, strict=True)):
             return ""  # the reader infers the types from the page or the first use
         if not operands:
             return f" : {results}"
@@ -379,6 +387,6 @@ WRITERS: dict[str, Write] = {
 }
 
 
-def is_default_literal(value: Value, slot: Slot, number: float) -> bool:
+def is_default_literal(value: Value, slot: Operand, number: float) -> bool:
     """Return whether the number alone, instead of `value`, would be read with the same type."""
-    return type_of(slot.operand, number) == value.type
+    return type_of(slot, number) == value.type

@@ -10,8 +10,8 @@ from typing import TypeAlias
 from lsprotocol import types as lsp
 
 from ptokit.isa.index import lookup, pages
-from ptokit.isa.lang.instr import Attr, Instr
-from ptokit.text.read.signature import Slot, signature
+from ptokit.isa.lang.instr import Attr, Instr, Operand
+from ptokit.text.read.signature import signature
 from ptokit.tools.lsp.editedtext import EditedText
 from ptokit.tools.lsp.markdown import manual
 from ptokit.values.dtypes import DTYPES
@@ -65,7 +65,7 @@ def _values(text: EditedText, offset: int, match: re.Match[str]) -> Iterator[lsp
     slot = _slot(text, offset, match.start())
     for name, found in text.visible(match_offset(text, offset, match)).items():
         kind = found.value.type
-        fits = slot is not None and slot.operand.accepts(kind)
+        fits = slot is not None and slot.accepts(kind)
         start = 0 if found.value.span is None else found.value.span.start
         order = f"{0 if fits else 1}{10**9 - start}"
         yield _item(text, offset, match[0], f"%{name}", Kind.Variable, detail=str(kind), sort=order)
@@ -75,13 +75,13 @@ def match_offset(text: EditedText, offset: int, match: re.Match[str]) -> int:
     return offset - len(match[0])
 
 
-def _slot(text: EditedText, offset: int, column: int) -> Slot | None:
+def _slot(text: EditedText, offset: int, column: int) -> Operand | None:
     line = text.at.starts[text.at.line_of(offset)]
     found = operand_at(text.text[line : line + column])
     return None if found is None else next((s[n] for _, s, n in found if n < len(s)), None)
 
 
-def operand_at(before: str) -> list[tuple[type[Instr], tuple[Slot, ...], int]] | None:
+def operand_at(before: str) -> list[tuple[type[Instr], tuple[Operand, ...], int]] | None:
     """The forms of the operation on a line, the slots of the list at its end, and which is next."""
     match = OPERATION.match(before)
     forms = lookup(match[1]) if match else ()
@@ -93,7 +93,7 @@ def operand_at(before: str) -> list[tuple[type[Instr], tuple[Slot, ...], int]] |
     if ")" in inside or ":" in inside or "{" in inside:
         return None
     number = inside.count(",")
-    found: list[tuple[type[Instr], tuple[Slot, ...], int]] = []
+    found: list[tuple[type[Instr], tuple[Operand, ...], int]] = []
     for page in forms:
         parts = signature(page)
         slots = parts.bare if opened < 0 else parts.ins
@@ -307,13 +307,13 @@ def signatures(text: EditedText, offset: int) -> lsp.SignatureHelp | None:
     return lsp.SignatureHelp(several, active_signature=fits, active_parameter=number)
 
 
-def _signature(page: type[Instr], slots: tuple[Slot, ...]) -> lsp.SignatureInformation:
+def _signature(page: type[Instr], slots: tuple[Operand, ...]) -> lsp.SignatureInformation:
     label, parts = f"{page.mnemonic()} ", list[lsp.ParameterInformation]()
     for slot in slots:
         label += ", " if parts else ""
-        word = f"{slot.name}: {slot.operand.kind_name}"
+        word = f"{slot.name}: {slot.kind_name}"
         word = word if slot.required else f"[{word}]"
         place = len(label), len(label) + len(word)
-        parts.append(lsp.ParameterInformation(place, slot.operand.doc or None))
+        parts.append(lsp.ParameterInformation(place, slot.doc or None))
         label += word
     return lsp.SignatureInformation(label, page.summary(), parts)
