@@ -143,28 +143,33 @@ def is_double(op: AnyOp) -> bool:
     return len({value for _, value in op.values()}) == 1
 
 
-def counting_elements(func: Func) -> Iterator[Value]:
-    """Insert `double` before uses that count pairs; yield the new values, which have no names."""
+def counting_elements(func: Func) -> list[Value]:
+    """Insert `double` before uses that count pairs; return the new values, which have no names."""
+    found: list[Value] = []
+
+    def doubled(op: Op, name: str, value: Value) -> tuple[list[Op], Value]:
+        made = double(value)
+        found.extend(made.results)
+        return [made], made.results[0]
+
+    recount(func, doubled)
+    return found
+
+
+def recount(func: Func, change: Callable[[Op, str, Value], tuple[list[Op], Value]]) -> None:
+    """Replace each number that counts pairs: `change` returns ops before its use, and a number."""
     for block in blocks(func):
         ops = list(block.ops)
         block.ops.clear()
         for op in ops:
             if isinstance(op, Op) and counting_operands(op.page):
                 for name, place in counted(op):
-                    made = double(op.bound(name)[place])
-                    block.ops.append(made)
-                    rebind(op, name, place, made.results[0])
-                    yield made.results[0]
+                    before, number = change(op, name, op.bound(name)[place])
+                    block.ops += before
+                    values = list(op.bound(name))
+                    values[place] = number
+                    op.operands[name] = tuple(values) if op.page.operand(name).many else number
             block.ops.append(op)
-
-
-def rebind(op: Op, name: str, place: int, value: Value) -> None:
-    """Replace one number of an operand."""
-    bound = op.operands[name]
-    if isinstance(bound, tuple):
-        op.operands[name] = (*bound[:place], value, *bound[place + 1 :])
-    else:
-        op.operands[name] = value
 
 
 def blocks(func: Func) -> Iterator[Block]:

@@ -100,11 +100,15 @@ def global_cpp(kind: GlobalType) -> str:
 
     Strides are constructor arguments, so views that differ only in strides have one type.
     """
+    return view_cpp(kind, [DYNAMIC if n is None else str(n) for n in kind.shape])
+
+
+def view_cpp(kind: GlobalType, shape: Sequence[str], steps: Sequence[str] | None = None) -> str:
+    """Return the C++ type of a view with these extents and strides; without strides all open."""
     outer = ["1"] * (5 - kind.rank)
-    shape = ", ".join(outer + [DYNAMIC if n is None else str(n) for n in kind.shape])
-    steps = ", ".join(outer + [DYNAMIC] * kind.rank)
+    lists = (", ".join([*outer, *of]) for of in (shape, steps or [DYNAMIC] * kind.rank))
     layout = "" if kind.layout in (None, GlobalLayout.ND) else f", Layout::{kind.layout.cpp}"
-    return f"GlobalTensor<{kind.dtype.cpp}, Shape<{shape}>, Stride<{steps}>{layout}>"
+    return "GlobalTensor<{}, Shape<{}>, Stride<{}>{}>".format(kind.dtype.cpp, *lists, layout)
 
 
 def identifier(name: str) -> str:

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.traits import CALLS, TERMINATOR
-from ptokit.isa.model.globaltypes import GlobalType, five
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import Kind, PtrType, Type
 from ptokit.isa.model.words import GlobalLayout
 from ptokit.text.write.cppnumbers import Numbers, Use
-from ptokit.text.write.cpptypes import DYNAMIC
+from ptokit.text.write.cpptypes import DYNAMIC, view_cpp
 from ptokit.values.dtypes import DType
 
 AXES = ("rows", "cols")  # the names of a matrix's extents
@@ -102,7 +102,8 @@ class GlobalViews:
         open_shape, open_steps = _open(shape), _open(steps)
         given = [f", {{{open_shape}}}"] if open_shape or open_steps else []
         given += [f", {{{open_steps}}}"] if open_steps else []
-        return [_type(kind, shape, steps), "".join(given)]
+        lists = ([n.text if n.fixed else DYNAMIC for n in of] for of in (shape, steps))
+        return [view_cpp(kind, *lists), "".join(given)]
 
     def without_place(self, view: Value) -> str:
         """Return the type of a view that is declared before it has a pointer: rows are dense."""
@@ -201,16 +202,6 @@ def dense(shape: Sequence[Term]) -> list[Term]:
 
 def _open(numbers: Sequence[Term]) -> str:
     return ", ".join(n.text for n in numbers if not n.fixed)
-
-
-def _type(kind: GlobalType, shape: Sequence[Term], steps: Sequence[Term]) -> str:
-    """Return the type with five extents and strides, the outer ones 1."""
-    outer = ["1"] * (len(five(kind.shape)) - kind.rank)
-    lists = (
-        ", ".join(outer + [n.text if n.fixed else DYNAMIC for n in of]) for of in (shape, steps)
-    )
-    layout = "" if kind.layout in (None, GlobalLayout.ND) else f", Layout::{kind.layout.cpp}"
-    return "GlobalTensor<{}, Shape<{}>, Stride<{}>{}>".format(kind.dtype.cpp, *lists, layout)
 
 
 def _plain(op: Op, name: str) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from copy import deepcopy
 
 from ptokit.diagnostics.diagnostic import error
-from ptokit.ir.editing import constant, new_op, number_of
+from ptokit.ir.editing import FreshNames, constant, new_op, number_of
 from ptokit.ir.module import Func, Module, Op, Value
-from ptokit.text.types.pairs import blocks, counted, is_double, number_page, rebind
+from ptokit.text.types.pairs import blocks, counted, is_double, number_page, recount
 
 BASE, TWO = "pairs", 2
 WHOLE = "count whole bytes: they hold two elements each"
@@ -31,21 +31,12 @@ class _Halves:
         self.func = func
         ops = [op for op in func.walk() if isinstance(op, Op)]
         self.makers = {value: op for op in ops for value in op.results}
-        self.taken = {value.name for value in func.named()}
+        self.names = FreshNames(func)
         self.gone: set[Value] = set()  # element counts that text does not need
 
     def put(self) -> None:
         """Insert halves, and remove the ops that only doubled them."""
-        for block in blocks(self.func):
-            ops = list(block.ops)
-            block.ops.clear()
-            for op in ops:
-                if isinstance(op, Op):
-                    for name, place in counted(op):
-                        before, half = self._half(op, name, op.bound(name)[place])
-                        block.ops += before
-                        rebind(op, name, place, half)
-                block.ops.append(op)
+        recount(self.func, self._half)
         self._drop()
 
     def _half(self, op: Op, name: str, value: Value) -> tuple[list[Op], Value]:
@@ -68,11 +59,7 @@ class _Halves:
 
     def _named(self, like: Value) -> Value:
         """Return a new number with the type of another."""
-        number = 0
-        while (name := f"{BASE}_{number}" if number else BASE) in self.taken:
-            number += 1
-        self.taken.add(name)
-        return Value(name, like.type)
+        return Value(self.names.name(BASE), like.type)
 
     def _drop(self) -> None:
         """Remove ops that doubled numbers without a remaining use."""
