@@ -77,8 +77,7 @@ async def check(
     timeout: Seconds = 60,
 ) -> CheckResult:
     """Check on which targets kernels are legal, before they run; one verdict per target."""
-    options = [*_on(target), "--format=json", *(f"--args={word}" for word in args or ())]
-    options += [*(["--races"] if races else []), *_launched(launch)]
+    options = _options(target=target, format="json", args=args, races=races, launch=launch)
     found = await _answer(timeout, "check", *options, *_last(kernels))
     report = json.loads(found.text or "{}")
     diagnostics = [*report.get("diagnostics", ()), *found.diagnostics]
@@ -98,9 +97,8 @@ async def run(
     timeout: Seconds = 60,
 ) -> CommandResult:
     """Run a kernel on arrays; its outputs are printed, saved, or compared with what is expected."""
-    options = [*_on(target), *_launched(launch), f"--blocks={blocks}", *_tolerances(rtol, atol)]
-    options += [f"--expect={word}" for word in expect or ()]
-    options += [f"--output={word}" for word in save or ()]
+    compared = {"expect": expect, "rtol": rtol, "atol": atol}
+    options = _options(target=target, launch=launch, blocks=blocks, output=save, **compared)
     return await _answer(timeout, "run", *options, *_last([kernel, *arguments]))
 
 
@@ -121,8 +119,7 @@ async def profile(
     timeout: Seconds = 60,
 ) -> CommandResult:
     """Predict how many cycles a kernel takes on a chip, and which pipe is the bottleneck."""
-    options = [*_on(target), *_launched(launch), f"--blocks={blocks}"]
-    options += ["--by-line"] if by_line else []
+    options = _options(target=target, launch=launch, blocks=blocks, by_line=by_line)
     return await _answer(timeout, "profile", *options, *_last([kernel, *(arguments or ())]))
 
 
@@ -144,25 +141,21 @@ async def diff(
     kernels, targets or engines, or before and after passes: the first instruction whose result
     differs. Status 1 if they differ.
     """
-    options = [*_tolerances(rtol, atol), *([f"--blocks={blocks}"] if blocks != 1 else [])]
-    options += [f"--target={name}" for name in targets or ()]
-    options += [f"--engine={name}" for name in engines or ()]
-    options += [] if passes is None else [f"--passes={passes}"]
+    options = _options(target=targets, engine=engines, passes=passes, rtol=rtol, atol=atol)
+    options += _options(blocks=blocks) if blocks != 1 else []
     words = [found, *([] if expected is None else [expected]), *(arguments or ())]
     return await _answer(timeout, "diff", *options, *_last(words))
 
 
-def _on(target: str | None) -> list[str]:
-    return [] if target is None else [f"--target={target}"]
-
-
-def _launched(launch: str | None) -> list[str]:
-    return [] if launch is None else [f"--launch={launch}"]
-
-
-def _tolerances(rtol: float | None, atol: float | None) -> list[str]:
-    given = {"rtol": rtol, "atol": atol}
-    return [f"--{name}={value}" for name, value in given.items() if value is not None]
+def _options(**given: str | float | list[str] | None) -> list[str]:
+    """Return options of a command line: a list several times, True without a value, None not."""
+    words: list[str] = []
+    for name, value in given.items():
+        option = f"--{name.replace('_', '-')}"
+        for one in value if isinstance(value, list) else [value]:
+            if one is not None and one is not False:
+                words.append(option if one is True else f"{option}={one}")
+    return words
 
 
 def _last(words: Sequence[str]) -> list[str]:
