@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.isa.disputes import DISPUTES
 from ptokit.isa.index import chapter, pages
-from ptokit.tools.manual.chinese import CHAPTERS, chinese_summary
+from ptokit.tools.manual.chinese import chinese_summary, titles
 from ptokit.tools.manual.topics import chapters
 
 
@@ -18,7 +18,7 @@ def contents(language: str = "en") -> str:
     if chinese:
         lines = ["`ptokit explain NAME --lang zh` 打印其中任何一项的页面。"]
     for title, rows in _chapters(chinese):
-        title = CHAPTERS[title] if chinese else title
+        title = titles("chapters")[title] if chinese else title
         width = max(len(name) for name, _ in rows)
         lines += ["", title, *(f"  {name:<{width}}  {says}" for name, says in rows)]
     return "\n".join(lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ptokit.api.kernel.loading import loads
@@ -25,11 +25,17 @@ class ManualSection(NamedTuple):
     lines: list[str]
 
 
-def instruction_page(page: type[Instr]) -> str:
-    """Return one form of an instruction: meaning, operands, forms, pipes, rules, disputes."""
-    lines = [heading(page), "", inspect.cleandoc(page.__doc__ or "")]
+def instruction_page(
+    page: type[Instr], titles: Mapping[str, str] | None = None, summary: str = ""
+) -> str:
+    """Return one form of an instruction: meaning, operands, forms, pipes, rules, disputes.
+
+    `titles` in another language by the English ones, and a `summary` in it, if that is asked for.
+    """
+    said = [summary, ""] if summary else []
+    lines = [heading(page), "", *said, inspect.cleandoc(page.__doc__ or "")]
     for title, body in sections(page):
-        lines += ["", title, *body]
+        lines += ["", (titles or {}).get(title, title), *body]
     return "\n".join(lines)
 
 
