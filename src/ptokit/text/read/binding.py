@@ -5,7 +5,7 @@ Operands with a default are filled before optional operands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
@@ -22,6 +22,7 @@ from ptokit.text.read.signature import Signature
 from ptokit.values.enumerations import Word
 
 Pairs: TypeAlias = "list[tuple[Operand, list[Item]]]"
+Fits: TypeAlias = "Callable[[Operand, Item], bool]"
 Reading: TypeAlias = "tuple[tuple[tuple[Operand, ...], list[Item]], ...]"
 
 
@@ -167,28 +168,32 @@ def _only_results(sig: Signature, call: Call, results: int) -> bool:
     return not first.accepts(types[0][0]) and sig.results[0].kind.accepts(types[0][0])
 
 
-def match(sig: Signature, reading: Reading, call: Call) -> Pairs | None:
-    """Return slots with their items, or None if number or kinds do not match."""
+def match(sig: Signature, reading: Reading, call: Call, fits: Fits | None = None) -> Pairs | None:
+    """Return slots with their items, or None if the number does not match, or an item not `fits`.
+
+    By default an item fits if the slot accepts its kind.
+    """
+    fits = fits or accepts
     pairs: Pairs = []
     brackets = sig.page.asm.brackets
     for slots, items in reading:
         places = slots
         if call.index or call.keyed or any(s.key for s in slots):
-            named = _by_name(sig, slots, call)
+            named = _by_name(sig, slots, call, fits)
             if named is None:
                 return None
             pairs += named
             taken = {s.name for s, _ in named}
             taken |= {s.name for s in slots if s.key or (call.index and s.name in brackets)}
             places = tuple(s for s in slots if s.name not in taken)
-        placed = _placed(places, items)
+        placed = _placed(places, items, fits)
         if placed is None:
             return None
         pairs += placed
     return pairs
 
 
-def _by_name(sig: Signature, slots: tuple[Operand, ...], call: Call) -> Pairs | None:
+def _by_name(sig: Signature, slots: tuple[Operand, ...], call: Call, fits: Fits) -> Pairs | None:
     """Return the slots that keywords and brackets name, with their items; None on a mismatch."""
     pairs: Pairs = []
     for slot in slots:
@@ -212,14 +217,14 @@ def _by_name(sig: Signature, slots: tuple[Operand, ...], call: Call) -> Pairs | 
         pairs += [(s, [item]) for s, item in zip(bracketed, call.index, strict=False)]
     elif call.index and not brackets:
         return None
-    return pairs if all(accepts(s, i) for s, group in pairs for i in group) else None
+    return pairs if all(fits(s, i) for s, group in pairs for i in group) else None
 
 
-def _placed(places: tuple[Operand, ...], items: list[Item]) -> Pairs | None:
+def _placed(places: tuple[Operand, ...], items: list[Item], fits: Fits) -> Pairs | None:
     """Return slots with items by position, for the first choice of optional slots that matches."""
     for chosen in choices(places, len(items)):
         placed = place(chosen, items)
-        if all(accepts(slot, item) for slot, group in placed for item in group):
+        if all(fits(slot, item) for slot, group in placed for item in group):
             return placed
     return None
 

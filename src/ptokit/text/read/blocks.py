@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
 from ptokit.diagnostics.nearest import did_you_mean
-from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.source import Span
 from ptokit.ir.graph import reverse_postorder, sent, undominated
 from ptokit.ir.module import Block, Comments, Func, Op, OpaqueOp, Value
@@ -241,9 +240,7 @@ def _named(p: Parser, op: Op) -> Block:
 
 def _fits(p: Parser, block: Block, values: Sequence[Value], at: int) -> None:
     """Require as many values as the block has arguments, and of their types."""
-    if len(values) != len(block.args):
-        message = f"{block.label}: expected {counted(len(block.args), 'value')}, got {len(values)}"
-        raise p.wrong("operand-count", message, at)
+    p.require_count(block.label, len(block.args), "value", len(values), at)
     for value, argument in zip(values, block.args, strict=True):
         p.names.agree(value, argument.type, at)
 
@@ -256,13 +253,8 @@ def with_successors(p: Parser, op: Op, opened: int) -> Op:
     p.i = here
     passed = op.bound(op.page.lists[0])
     wanted = sum(len(block.args) for block in blocks)
-    ways = len(op.page.operands)
-    if len(blocks) != ways:
-        message = f"{op.name}: expected {counted(ways, 'successor')}, got {len(blocks)}"
-        raise p.wrong("operand-count", message, opened)
-    if len(passed) != wanted:
-        message = f"{op.name}: expected {counted(wanted, 'operand')}, got {len(passed)}"
-        raise p.wrong("operand-count", message, opened)
+    p.require_count(op.name, len(op.page.operands), "successor", len(blocks), opened)
+    p.require_count(op.name, wanted, "operand", len(passed), opened)
     for block, values in sent(op, p.labels):
         _fits(p, block, values, opened)
     return op

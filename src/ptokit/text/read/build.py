@@ -135,9 +135,7 @@ def _results(
 
 def expect_results(p: Parser, page: type[Instr], count: int, results: list[Named]) -> None:
     """Raise PtoError unless the op defines as many values as the text names."""
-    if len(results) != count:
-        message = f"{page.mnemonic()}: expected {counted(count, 'result')}, got {len(results)}"
-        raise p.wrong("operand-count", message, results[0][1])
+    p.require_count(page.mnemonic(), count, "result", len(results), results[0][1])
 
 
 def finish(
@@ -184,8 +182,7 @@ def _result_types(p: Parser, slots: Sequence[Operand], call: Call) -> list[Type]
     if len(written) != len(slots):
         if not slots:  # destination first: the type repeats that of the destination
             return []
-        message = f"{counted(len(slots), 'result')}, but {counted(len(written), 'type')}"
-        raise p.wrong("operand-count", message, written[0][1])
+        p.require_types(len(slots), len(written), written[0][1], "result")
     for number, (kind, at) in enumerate(written):
         if slots[number].kind is Kind.PTR and p.texts[at][:7] == "memref<":
             written[number] = pointer_to(kind), at

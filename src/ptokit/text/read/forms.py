@@ -17,18 +17,15 @@ from ptokit.isa.model.types import Kind
 from ptokit.text.read.attributes import require_no_slip
 from ptokit.text.read.binding import (
     Pairs,
-    Reading,
     UnknownOperandType,
     accepts,
     as_operands,
-    choices,
     give_types,
     has_attribute,
     item_type,
     match,
     missing,
     of_another_level,
-    place,
     readings,
     spelled,
 )
@@ -223,28 +220,12 @@ def _wrong_kind(
     """Return the error about an operand of a wrong kind, for the first page that fits in number."""
     for page in forms:
         sig = signature(page)
-        named = [(s, call.keyed[s.key]) for s in sig.ssa if s.key in call.keyed]
         for reading in readings(sig, call, results):
-            pairs = [*named, *_by_number(reading, call, page.asm.brackets)]
-            wrong = [(s, i) for s, group in pairs for i in group if not accepts(s, i)]
-            if wrong:
-                return _kind_error(cursor, page, *wrong[0])
+            pairs = match(sig, reading, call, lambda slot, item: True) or []
+            for slot, item in ((s, i) for s, group in pairs for i in group):
+                if not accepts(slot, item):
+                    return _kind_error(cursor, page, slot, item)
     return None
-
-
-def _by_number(reading: Reading, call: Call, brackets: Sequence[str]) -> Pairs:
-    """Return slots with their items, ignoring kinds; nothing if the numbers do not match."""
-    pairs: Pairs = []
-    for slots, items in reading:
-        inside = brackets if call.index else ()
-        bracketed = [s for s in slots if s.name in inside]
-        places = tuple(s for s in slots if not s.key and s.name not in inside)
-        chosen = next(choices(places, len(items)), None)
-        if chosen is None or (bracketed and len(bracketed) != len(call.index)):
-            return []
-        pairs += place(chosen, items)
-        pairs += [(s, [i]) for s, i in zip(bracketed, call.index, strict=False)]
-    return pairs
 
 
 def _kind_error(cursor: Cursor, page: type[Instr], slot: Operand, item: Item) -> PtoError:

@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
-from ptokit.diagnostics.printable import counted
 from ptokit.ir.module import Op, Raw
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.asm import OWN_SINCE, OwnName, own_names
@@ -74,9 +73,7 @@ def read_own(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
         types, outcome = types[:1] * len(items), [types[0], types[-1]]
     elif len(types) == 1:
         types *= len(items)
-    if len(types) != len(items):
-        message = f"{counted(len(items), 'operand')}, but {counted(len(types), 'type')}"
-        raise p.wrong("operand-count", message, at)
+    p.require_types(len(items), len(types), at)
     pairs = zip(items, types, strict=True)
     values = [(typed(p, item, kind, p.i - 1), item.at) for item, kind in pairs]
     op = Op(page, spans={"": p.span(at)}, dialect=OWN_SINCE)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn, TypeAlias
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
+from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.source import Span
 from ptokit.ir.editing import number_of, trimmed
 from ptokit.ir.module import AnyOp, Block, Comments, Op, Value
@@ -171,6 +172,18 @@ class Parser(Cursor):
         """Report a problem and stop reading."""
         self.note(problem)
         raise Enough
+
+    def require_count(self, who: str, wanted: int, what: str, got: int, at: int) -> None:
+        """Raise PtoError unless there are as many as wanted."""
+        if got != wanted:
+            message = f"{who}: expected {counted(wanted, what)}, got {got}"
+            raise self.wrong("operand-count", message, at)
+
+    def require_types(self, items: int, types: int, at: int, what: str = "operand") -> None:
+        """Raise PtoError unless there is a type for each item."""
+        if items != types:
+            message = f"{counted(items, what)}, but {counted(types, 'type')}"
+            raise self.wrong("operand-count", message, at)
 
     def guess(self, first: int, last: int) -> None:
         """Define every undefined name in these tokens as a value of unknown type."""

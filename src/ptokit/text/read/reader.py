@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ptokit.diagnostics.diagnostic import PtoError, error
-from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.source import Source, Span
 from ptokit.ir.editing import DEEPEST, constant_page, trimmed
 from ptokit.ir.garbage import gc_disabled
@@ -424,9 +423,7 @@ def _check_return(p: Parser, func: Func, block: Block) -> None:
             return
         values = [v for _, v in last.values()]
         at = p.token_of(last.span, at)
-    if len(values) != len(func.results):
-        message = f"@{func.name}: expected {counted(len(func.results), 'value')}, got {len(values)}"
-        raise p.wrong("operand-count", message, at)
+    p.require_count(f"@{func.name}", len(func.results), "value", len(values), at)
     for value, kind in zip(values, func.results, strict=True):
         p.names.agree(value, kind, at)
 

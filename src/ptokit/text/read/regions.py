@@ -36,9 +36,8 @@ def read_for(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Nam
             p.expect(word)
     names, firsts = _carried(p)
     types = _arrow_types(p)
-    if types and len(types) != len(firsts):
-        message = f"{counted(len(firsts), 'iter_arg')}, but {counted(len(types), 'type')}"
-        raise p.wrong("operand-count", message, p.i - 1)
+    if types:
+        p.require_types(len(firsts), len(types), p.i - 1, "iter_arg")
     kind: Type = INDEX
     if p.accept(":"):
         kind = p.type()
@@ -60,9 +59,7 @@ def read_while(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[N
     names, firsts = _carried(p, "") if p.texts[p.i] == "(" else ([], [])
     p.expect(":")
     taken, given = p.types(), _arrow_types(p)
-    if len(taken) != len(firsts):
-        message = f"{counted(len(firsts), 'operand')}, but {counted(len(taken), 'type')}"
-        raise p.wrong("operand-count", message, p.i - 1)
+    p.require_types(len(firsts), len(taken), p.i - 1)
     kinds = _begin(p, op, page.operands[0].name, firsts, taken)
     passed = [kind for kind, _ in given]
     op.regions = [p.region([*zip(names, kinds, strict=True)], op)]

@@ -129,9 +129,8 @@ def read_yield(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
         call = read_call(p, forms, at)
     elif p.texts[p.i] == ":":
         read_signature(p, call)
-    if call.types is not None and len(call.types) != len(call.items):
-        message = f"{counted(len(call.items), 'operand')}, but {counted(len(call.types), 'type')}"
-        raise p.wrong("operand-count", message, first)
+    if call.types is not None:
+        p.require_types(len(call.items), len(call.types), first)
     return build(p, forms, call, results)
 
 
