@@ -52,7 +52,7 @@ HOUSE = {
     "api": 2_900,  # what users import
     "api/kernel": 6_000,  # the front end in Python
     "api/cxx": 5_700,  # C++ kernels: headers, compilers, the host that executes them
-    "tools": 10_200,  # the command line, reports, the manual
+    "tools": 10_100,  # the command line, reports, the manual
     "tools/rich": 500,  # views in notebooks
     "": 300,  # the names that kernels use
 }

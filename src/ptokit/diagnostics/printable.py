@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Sequence
 
 # control characters but line ends and tabs; bidirectional marks, joiners and other format
 # characters; separators that start a line; halves of surrogate pairs; tags
@@ -24,3 +25,13 @@ def _escape(match: re.Match[str]) -> str:
 def counted(number: int, noun: str) -> str:
     """Return the number with the noun, in the plural where needed: `2 types`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def columns(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> list[str]:
+    """Return rows with aligned cells, in the columns with the numbers `right` to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines: list[str] = []
+    for row in rows:
+        pairs = enumerate(zip(row, widths, strict=True))
+        lines.append("  ".join(c.rjust(w) if n in right else c.ljust(w) for n, (c, w) in pairs))
+    return [line.rstrip() for line in lines]

@@ -141,7 +141,8 @@ class _Inlining:
         kind = self.kinds.get(func)
         lonely = op.results or self.inside or any(self.kinds.get(f) for f in path)
         section = None if kind is None or lonely else _section(kind)
-        if func.declared or (section is not None and _has_peer(func)) or self._is_kept(op, now):
+        peered = {FifoRole.RESERVES, FifoRole.IMPORTS} & {p.fifo_role for p in func.pages}
+        if func.declared or (section is not None and peered) or self._is_kept(op, now):
             return [self._op(op, now, path)]
         if self.skipped(func) and not op.results:
             return []
@@ -242,12 +243,6 @@ def _buffer_of(memref: Type, kind: Type) -> bool:
         return False
     said = (memref.loc, memref.dtype, memref.rows, memref.cols)
     return said == (kind.loc, kind.dtype, kind.rows, kind.cols)
-
-
-def _has_peer(func: Func) -> bool:
-    """Return whether a function reserves a buffer for its peer, or imports the peer's."""
-    ops = (op for op in func.ops if isinstance(op, Op))
-    return any(op.page.fifo_role in (FifoRole.RESERVES, FifoRole.IMPORTS) for op in ops)
 
 
 @cache

@@ -67,7 +67,9 @@ class _InParts(FuncEmission):
             return
         values = [value for _, value in op.values()]
         packed = next((p for v in (*values, *op.results) if (p := v.packed)), None)
-        if packed is None or op.regions or self._lists(op):
+        # of a loop, or at the end of a region
+        listed = any(op.page.operand(n).many and value.packed for n, value in op.values())
+        if packed is None or op.regions or listed:
             self._spread(op)
             return
         self.at = op
@@ -78,10 +80,6 @@ class _InParts(FuncEmission):
         else:
             self._each(op, packed)
         self.at = None
-
-    def _lists(self, op: Op) -> bool:
-        """Return whether packed values stand in a list: of a loop, or at the end of a region."""
-        return any(op.page.operand(name).many and value.packed for name, value in op.values())
 
     def _spread(self, op: Op) -> None:
         """Keep an op, with all parts in the places of packed values."""

@@ -27,16 +27,13 @@ def two_way(func: Func, names: FreshNames) -> Func:
     return replace(func, body=made[0], blocks=made[1:])
 
 
-def _by_case(op: AnyOp) -> bool:
-    """Return whether the op has a region for each case of a number."""
-    return isinstance(op, Op) and op.page.asm.shape == CASES
-
-
 def of_two_regions(func: Func, names: FreshNames) -> Func:
     """Return the function with branches of at most two regions."""
 
     def few(op: AnyOp) -> list[AnyOp]:
-        return _branches(op, names) if isinstance(op, Op) and _by_case(op) else [op]
+        if isinstance(op, Op) and op.page.asm.shape == CASES:
+            return _branches(op, names)
+        return [op]
 
     return replace(func, body=rewritten(func.body, few))
 

@@ -16,6 +16,7 @@ WORST = 10  # elements that are listed
 MOST = (32, 64)  # blocks of a map, down and across
 BAR = 40  # characters of the longest bar
 SIDE = 12  # pixels of a block
+ENDS = {0.0: ".", 1.0: "#"}  # characters of blocks of which no element differs, or each
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class DiffMap:
         yield f"each character is a block of {self.block[0]}x{self.block[1]} elements:"
         yield "  . none differ, 0-9 tenths of them do, # all"
         for row in self.shares:
-            yield "  " + "".join(map(_character, row))
+            yield "  " + "".join(ENDS.get(share, str(int(share * 10))) for share in row)
 
     def svg(self) -> str:
         """Return the map as a picture, darker for larger shares."""
@@ -59,10 +60,6 @@ class DiffMap:
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n' + "\n".join(lines) + "\n</svg>\n"
         )
-
-
-def _character(share: float) -> str:
-    return {0.0: ".", 1.0: "#"}.get(share, str(int(share * 10)))
 
 
 def histogram(ulps: NDArray[np.integer]) -> Iterator[str]:

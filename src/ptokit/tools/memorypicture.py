@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from ptokit.analysis.memorymap import MemoryMap, TileLiveRange
+from ptokit.diagnostics.printable import columns
 
 HEADINGS = ("function", "target", "memory", "in use", "capacity", "ends at", "line", "alive there")
 NAMED = 6  # maximum number of tiles in a row of the table
@@ -16,18 +17,14 @@ COLOURS = ("#4e79a7", "#59a14f", "#9c755f", "#76b7b2", "#b07aa1", "#edc948", "#f
 BEYOND, OWN = "#e15759", "#8d99a6"  # tiles beyond the capacity; tiles at addresses from the program
 
 
-def memory_table(maps: Sequence[MemoryMap]) -> Iterator[str]:
-    """Yield a row for each memory: peak, capacity, line of the peak, and live tiles."""
+def memory_table(maps: Sequence[MemoryMap]) -> list[str]:
+    """Return a row for each memory: peak, capacity, line of the peak, and live tiles."""
     rows: list[tuple[str, ...]] = [HEADINGS]
     for each in maps:
         share = f"{each.peak:,} ({each.peak * 100 // max(each.capacity, 1)} %)"
         numbers = (share, f"{each.capacity:,}", f"{each.end:,}", str(each.line or ""))
         rows.append((f"@{each.function}", each.target, each.space, *numbers, _names(each.live)))
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        texts = [f"{c:<{w}}" for c, w in zip(row[:3], widths[:3], strict=True)]
-        texts += [f"{c:>{w}}" for c, w in zip(row[3:7], widths[3:7], strict=True)]
-        yield "  ".join((*texts, row[7])).rstrip()
+    return columns(rows, range(3, 7))
 
 
 def _names(live: Sequence[TileLiveRange]) -> str:

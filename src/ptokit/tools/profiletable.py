@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptokit.diagnostics.diagnostic import JsonObject, PtoError
+from ptokit.diagnostics.printable import columns
 
 if TYPE_CHECKING:
     from ptokit.api.profiling import Profile
@@ -117,13 +118,9 @@ def _reason(found: JsonObject) -> str:
 
 def text_table(rows: Iterator[tuple[str, ...]]) -> str:
     """Columns under their heads."""
-    columns = [*zip(*rows, strict=True)]
-    widths = [max(map(len, column)) for column in columns]
-    cells = [
-        [cell.rjust(width) if column[0] in NUMBERS else cell.ljust(width) for cell in column]
-        for column, width in zip(columns, widths, strict=True)
-    ]
-    return "\n".join("  ".join(row).rstrip() for row in zip(*cells, strict=True))
+    head, *body = rows
+    right = [number for number, name in enumerate(head) if name in NUMBERS]
+    return "\n".join(columns([head, *body], right))
 
 
 def markdown_table(rows: Iterator[tuple[str, ...]]) -> str:

@@ -209,15 +209,12 @@ def _memory(lives: Sequence[Lifetime], target: Target, places: LineNumbers) -> C
     high = min(max(MEMORY, BAR * len({life.region.start for life in lives})), HIGHEST)
     scale = high / top
     shapes = [
-        _rects((_life(one),), (top - one.region.stop) * scale, _high(one, scale), places)
+        _rects((_life(one),), (top - one.region.stop) * scale, max(1.0, size * scale), places)
         for one in drawn
+        for size in (one.region.stop - one.region.start,)
     ]
     label = Label(f"{_size(top)} of {_size(room)}" if room else _size(top))
     return Chart((label,), "".join(shapes), high, note)
-
-
-def _high(life: Lifetime, scale: float) -> float:
-    return max(1.0, (life.region.stop - life.region.start) * scale)
 
 
 def _life(life: Lifetime) -> DrawnBar:

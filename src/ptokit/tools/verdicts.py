@@ -10,7 +10,7 @@ from ptokit.analysis.intervalanalysis import UndecidedRule
 from ptokit.analysis.legality import Verdict, merged
 from ptokit.analysis.memorymap import MemoryMap
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity
-from ptokit.diagnostics.printable import counted
+from ptokit.diagnostics.printable import columns, counted
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Module, Op
 
@@ -100,11 +100,7 @@ def table(module: Module, targets: Sequence[str], found: Sequence[Diagnostic]) -
         if one not in told:
             place = "" if one.span is None else str(one.span.line)
             rows.append((place, "", *(_reason(target, [one]) for target in targets)))
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return [
-        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
+    return columns(rows)
 
 
 def _reason(target: str, found: Sequence[Diagnostic]) -> str:

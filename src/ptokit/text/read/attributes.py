@@ -7,7 +7,6 @@ is a plain `str`, a number an `int` or `float`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ptokit.diagnostics.diagnostic import error
@@ -281,19 +280,15 @@ def _word(cursor: Cursor, kind: type[Word], value: object, item: Given) -> Word:
         help = did_you_mean(word.lower(), options)
         if match is None and str(value)[:1] == "#":
             word, help = str(value), f"write {next(iter(kind)).spelled}"
-        for other in _namesakes(kind):
-            if member(other, value) is not None:
+        for other in Word.__subclasses__():  # of other forms of the instruction
+            same = other is not kind and other.mlir == kind.mlir
+            if same and member(other, value) is not None:
                 message = f"{word} does not match these operands, which expect {options[0]}"
                 help = f"{word}: {_meaning(other)}; {options[0]}: {_meaning(kind)}"
                 raise cursor.wrong("unknown-word", message, item.value_at, help, item.end)
         message = f"unknown keyword {word!r}, expected one of: {', '.join(options)}"
         raise cursor.wrong("unknown-word", message, item.value_at, help, item.end)
     return found
-
-
-def _namesakes(kind: type[Word]) -> Iterator[type[Word]]:
-    """Yield the enumerations that other forms of an instruction have for the same attribute."""
-    return (w for w in Word.__subclasses__() if w is not kind and w.mlir == kind.mlir)
 
 
 def _meaning(kind: type[Word]) -> str:

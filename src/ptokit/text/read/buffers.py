@@ -16,7 +16,6 @@ from ptokit.text.read.build import build
 from ptokit.text.read.callreader import Call, in_brackets, read_item
 from ptokit.text.read.names import Named
 from ptokit.text.read.parser import Parser
-from ptokit.text.read.signature import signature
 from ptokit.text.types.typereader import buffer_rank
 
 ROWS_AND_COLUMNS = 2
@@ -38,7 +37,8 @@ def read_memref_part(p: Parser, forms: Sequence[type[Instr]], at: int, results: 
         raise UnknownOperandType
     if isinstance(kind, GlobalType) and all(step.number == 1 for step in steps):
         del call.keyed["steps"]
-    forms = [page for page in forms if ("steps" in call.keyed) == _has_steps(page)]
+    keys = {page: {o.key for o in page.operands} for page in forms}
+    forms = [page for page in forms if ("steps" in call.keyed) == ("steps" in keys[page])]
     return build(p, forms, call, results)
 
 
@@ -62,10 +62,6 @@ def _read_types(p: Parser, call: Call) -> GlobalType | TileType:
     if not isinstance(kind, GlobalType | TileType):
         raise UnknownOperandType
     return kind
-
-
-def _has_steps(page: type[Instr]) -> bool:
-    return any(slot.key == "steps" for slot in signature(page).ssa)
 
 
 def read_memref_cast(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:

@@ -143,7 +143,9 @@ class Parser(Cursor):
         op = self.operation(self, block)
         if op is None:
             return []
-        end = self._first_region(first) if op.regions else self.i
+        end = self.i
+        if op.regions:  # comments after the first brace belong to the region
+            end = next((i for i in range(first, end) if self.texts[i] == "{"), first) + 1
         inner = self.inside(first, end) if isinstance(op, Op) else ()
         if op.regions and inner and op.comments.after == inner[-1] != self.gap(end)[0]:
             inner = inner[:-1]  # the comment belongs to the head of a switch, before `case`
@@ -214,11 +216,6 @@ class Parser(Cursor):
         """Return comments between tokens of a statement or head of several lines, up to `end`."""
         tokens = self.tokens
         return tuple(c.text for c in tokens.comments_in(first + 1, end)) if tokens.marks else ()
-
-    def _first_region(self, first: int) -> int:
-        """Return the token after the first brace of an op; later comments belong to the region."""
-        braces = (i for i in range(first, self.i) if self.texts[i] == "{")
-        return next(braces, first) + 1
 
     def gap(self, i: int) -> tuple[str | None, list[str]]:
         """Return the comment on the line before token `i`, and the comment lines between."""

@@ -92,11 +92,12 @@ def _long(kind: TileType, form: str) -> str:
     valid = kind.valid
     v_row, v_col = ("?" if n is None else str(n) for n in (valid.rows, valid.cols))
     compact = list(CompactMode).index(kind.compact)
+    pad = kind.pad.code if isinstance(kind.pad, CustomPad) else list(PadValue).index(kind.pad)
     return (
         f"loc={kind.loc.text}, dtype={_element(kind.dtype, form)}, "
         f"rows={kind.rows}, cols={kind.cols}, v_row={v_row}, v_col={v_col}, "
         f"blayout={kind.blayout.text}, slayout={kind.slayout.text}, "
-        f"fractal={kind.fractal}, pad={_pad_code(kind.pad)}"
+        f"fractal={kind.fractal}, pad={pad}"
         f"{f', compact={compact}' if compact else ''}"
     )
 
@@ -127,10 +128,6 @@ def _unrolled(kind: ConvTileType) -> str:
         if getattr(kind, key) != getattr(PLAIN, key):
             text += f", {key}=[{', '.join(map(str, getattr(kind, key)))}]"
     return text + (f", pad_value={kind.pad_value!r}" if kind.pad_value else "")
-
-
-def _pad_code(pad: PadValue | CustomPad) -> int:
-    return pad.code if isinstance(pad, CustomPad) else list(PadValue).index(pad)
 
 
 def _view(kind: GlobalType, form: str) -> str:

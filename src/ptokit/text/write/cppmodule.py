@@ -93,12 +93,10 @@ def _entries(module: Module) -> set[str]:
     """
     own = [f for f in module.parts if isinstance(f, Func) and not f.declared]
     called = {name for _, name in _calls(module)}
-    free = [f for f in own if f.name not in called and not f.results and _of_host(f)]
+    given = GlobalType | PtrType | ScalarType
+    free = [f for f in own if f.name not in called and not f.results]
+    free = [f for f in free if all(isinstance(arg.type, given) for arg in f.args)]
     return {f.name for f in free if f.launched} or {f.name for f in free}
-
-
-def _of_host(func: Func) -> bool:
-    return all(isinstance(arg.type, GlobalType | PtrType | ScalarType) for arg in func.args)
 
 
 def _declared(module: Module) -> list[Func]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ptokit.ir.editing import number_of
+from ptokit.ir.editing import number_of, type_of
 from ptokit.ir.module import AnyOp, Func, Module, Op, OpaqueOp, Value
 from ptokit.ir.strings import symbol
 from ptokit.isa.lang.asm import CLAUSES_SINCE
@@ -17,7 +17,7 @@ from ptokit.isa.model.types import Elided, Kind
 from ptokit.text.read.signature import signature
 from ptokit.text.write.attributes_out import entry
 from ptokit.text.write.pairs_out import counting_pairs
-from ptokit.text.write.statements import WRITERS, is_default_literal
+from ptokit.text.write.statements import WRITERS
 from ptokit.text.write.writer import Writer
 
 FORMS = ("as", "ssa", "dps")
@@ -185,4 +185,4 @@ def _says_all(form: str, op: AnyOp, name: str, value: Value, number: float) -> b
     if op.page.asm.shape not in ("op", "part", "for", "window", "recast"):
         return False
     slot = next((s for s in signature(op.page).ins if s.name == name), None)
-    return slot is not None and is_default_literal(value, slot, number)
+    return slot is not None and type_of(slot, number) == value.type

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from ptokit.ir.editing import type_of
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.asm import CLAUSES_SINCE, LISTED_LAST, TYPED_LAST, Asm, OwnName, own_names
 from ptokit.isa.lang.instr import Operand, Role
@@ -385,8 +384,3 @@ WRITERS: dict[str, Write] = {
     "bracketed": write_bracketed,
     "angled": write_angled,
 }
-
-
-def is_default_literal(value: Value, slot: Operand, number: float) -> bool:
-    """Return whether the number alone, instead of `value`, would be read with the same type."""
-    return type_of(slot, number) == value.type

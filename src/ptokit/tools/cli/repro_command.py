@@ -91,14 +91,11 @@ def _write(
         assert problem is not None
         first = problem.diagnostics[0]
         last = FAILS.format(mark=f"{first.severity.value}[{first.slug}]")
-    title = f"A run of {call.kernel.name} by ptokit {version('ptokit')}, Python {_python()}."
+    python = ".".join(map(str, sys.version_info[:3]))
+    title = f"A run of {call.kernel.name} by ptokit {version('ptokit')}, Python {python}."
     line = shlex.join(["-m", "ptokit", "run", *command])
     script = SCRIPT.format(title=title, words=line, last=last)
     (folder / "repro.py").write_text(script, encoding="utf-8")
-
-
-def _python() -> str:
-    return ".".join(map(str, sys.version_info[:3]))
 
 
 def _arguments(folder: Path, ready: PreparedRun) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -275,7 +275,8 @@ class RunCall:
         done = self.executed(
             self.prepared(placed, named, types, kept=self.golden_folder is not None)
         )
-        _say(done.warnings)
+        for warning in done.warnings:
+            show(warning, end="\n\n")
         self._finish(done)
 
     def prepared(
@@ -400,11 +401,6 @@ def _types(program: Program, words: tuple[str, ...]) -> tuple[tuple[str, Type], 
         if name not in values:
             usage(f"--type {name}: the program has no %{name}")
     return tuple(types.items())
-
-
-def _say(warnings: Iterable[Diagnostic]) -> None:
-    for warning in warnings:
-        show(warning, end="\n\n")
 
 
 def _repeated(program: Program, target: str, result: Run) -> Iterator[Diagnostic]:

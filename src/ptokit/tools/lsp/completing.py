@@ -63,16 +63,12 @@ def _nothing(text: EditedText, offset: int, match: re.Match[str]) -> Iterator[ls
 def _values(text: EditedText, offset: int, match: re.Match[str]) -> Iterator[lsp.CompletionItem]:
     """The values in scope, those first that the operand takes, of them the last one defined."""
     slot = _slot(text, offset, match.start())
-    for name, found in text.visible(match_offset(text, offset, match)).items():
+    for name, found in text.visible(offset - len(match[0])).items():
         kind = found.value.type
         fits = slot is not None and slot.accepts(kind)
         start = 0 if found.value.span is None else found.value.span.start
         order = f"{0 if fits else 1}{10**9 - start}"
         yield _item(text, offset, match[0], f"%{name}", Kind.Variable, detail=str(kind), sort=order)
-
-
-def match_offset(text: EditedText, offset: int, match: re.Match[str]) -> int:
-    return offset - len(match[0])
 
 
 def _slot(text: EditedText, offset: int, column: int) -> Operand | None:

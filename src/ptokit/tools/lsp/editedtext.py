@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ptokit.api.program import Program
 from ptokit.diagnostics.source import Source
-from ptokit.ir.module import AnyOp, Func, Op, Value
+from ptokit.ir.module import AnyOp, Func, Value
 from ptokit.text.read.cursor import Tokens
 from ptokit.text.read.names import NameScope, Reading
 from ptokit.text.read.reader import read_partly
@@ -107,7 +107,7 @@ class EditedText:
             (op.span.start, op, func)
             for func in self.funcs
             for op in func.walk()
-            if op.span is not None and not (isinstance(op, Op) and _is_literal(op))
+            if op.span is not None and not any(value.literal for value in op.results)
         ]
         found.sort(key=lambda one: one[0])
         return [start for start, *_ in found], [(op, func) for _, op, func in found]
@@ -124,7 +124,3 @@ class EditedText:
         last = bisect_right(starts, self.at.ends[line])
         number = min(max(bisect_right(starts, offset) - 1, first), last - 1)
         return ops[number] if first <= number < last else None
-
-
-def _is_literal(op: Op) -> bool:
-    return any(value.literal for value in op.results)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lsprotocol import types as lsp
 
-from ptokit.ir.module import Func, Op, Value
+from ptokit.ir.module import Func, Op
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import ScalarType
 from ptokit.tools.lsp.editedtext import EditedText
@@ -44,16 +44,16 @@ def _values(text: EditedText, func: Func) -> Iterator[lsp.DocumentSymbol]:
     """Yield what an op defines that is no number."""
     for op in func.walk():
         for value in op.results if isinstance(op, Op) else ():
-            if value.span is not None and not value.literal and not is_number(value):
+            if (
+                value.span is not None
+                and not value.literal
+                and not isinstance(value.type, ScalarType)
+            ):
                 kind = lsp.SymbolKind.Variable
                 if isinstance(value.type, TileType):
                     kind = lsp.SymbolKind.Array
                 place = value.span.start, value.span.end
                 yield _symbol(text, f"%{value.name}", str(value.type), kind, place)
-
-
-def is_number(value: Value) -> bool:
-    return isinstance(value.type, ScalarType)
 
 
 def _symbol(

@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 from ptokit.diagnostics.diagnostic import Judge
 from ptokit.isa.index import pages
-from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.samples import DOUBLE
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import MACHINES, READINGS, SPACES, TARGETS, TRAITS, Target
@@ -199,15 +198,11 @@ def _location(loc: Loc) -> str:
     moves = [(p.mnemonic(), path) for p in pages() for path in p.paths]
     into = dict.fromkeys(f"{name} from {m.source}" for name, m in moves if m.target is loc)
     out = dict.fromkeys(f"{name} to {m.target}" for name, m in moves if m.source is loc)
-    fixed = dict.fromkeys(p.mnemonic() for p in pages() if _works_in(p, loc))
+    fixed = dict.fromkeys(p.mnemonic() for p in pages() for o in p.operands if o.fixed_loc is loc)
     for title, names in (("Filled by", into), ("Moved on by", out), ("Operand of", fixed)):
         if names:
             lines += ["", title, f"  {', '.join(names)}"]
     return "\n".join(lines)
-
-
-def _works_in(page: type[Instr], loc: Loc) -> bool:
-    return any(operand.fixed_loc is loc for operand in page.operands)
 
 
 def _words() -> list[type[Word]]:
