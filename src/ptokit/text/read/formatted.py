@@ -119,7 +119,9 @@ class _FormattedStatement:
 
     def _keep(self, name: str) -> None:
         """Keep the forms that have an operand or attribute of this name."""
-        self.forms = [f for f in self.forms if name in {o.name for o in (*f.operands, *f.attrs)}]
+        if len(self.forms) > 1:
+            named = ((form, (*form.operands, *form.attrs)) for form in self.forms)
+            self.forms = [form for form, fields in named if name in {f.name for f in fields}]
 
     def _attributes(self, piece: FormatPart) -> None:
         p, at = self.p, self.p.i

@@ -33,7 +33,8 @@ def _text(w: Writer, op: Op, format: Sequence[FormatPart]) -> str:
             value = op.attrs.get(attr.name, attr.default)
             bare = piece.sign == "<"
             text += value.text if bare and isinstance(value, Word) else attribute(value)
-            rest = replace(rest, attrs={k: v for k, v in rest.attrs.items() if k != attr.name})
+            if attr.name in rest.attrs:
+                rest = replace(rest, attrs={k: v for k, v in rest.attrs.items() if k != attr.name})
         elif piece.sign == "<":
             words, rest = standing_alone(rest)
             text += "".join(f" {word.text}" for word in words)
