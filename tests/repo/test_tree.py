@@ -140,7 +140,7 @@ READING = {
     "settings.py",
     "program.py",
     "fixpipe.py",
-    "run_command.py",
+    "options.py",
     "replay.py",
 }  # "cpu" is one, too
 
