@@ -35,7 +35,8 @@ class Assign:
         while isinstance(moved, Apply) and moved.word == "bitcast":
             moved = moved.args[0]
         counts = len(targets), len(used)  # constants are leaves without an access
-        self.plain = counts == (1, 1) and isinstance(moved, Leaf) and not store.where
+        read = all(access.pointer for access in used.values())  # not counted
+        self.plain = counts == (1, 1) and isinstance(moved, Leaf) and read and not store.where
 
     def lanes(self, parts: Sequence[Traced]) -> int:
         """Return the number of elements per step: whole vectors of the moved or computed type."""

@@ -19,7 +19,7 @@ from ptokit.engines.kernels.loads import Loads
 from ptokit.engines.kernels.loops import Stream, placed
 from ptokit.engines.kernels.lowering import ONCE, Leaf, Preparation, Times, leaves
 from ptokit.engines.kernels.overlap import Overlap
-from ptokit.engines.kernels.walk import STILL, Access, LanePositions, counters
+from ptokit.engines.kernels.walk import LINE, STILL, Access, LanePositions, counters
 from ptokit.machine.cache import Host
 from ptokit.machine.memory import Elements
 from ptokit.machine.record.code import Code, Int, NotNative, Num, text
@@ -62,6 +62,7 @@ class Scratch:
         return Elements(self, address, dtype, where)  # type: ignore[arg-type]  # a Scratch stands for a memory
 
 
+COUNTED = 4096  # bytes of numbers in sequence: to count costs less than to read so many
 PointerKey: TypeAlias = "tuple[int, str, bool]"  # space, address, whether it is the shadow
 Pointed: TypeAlias = "tuple[str, Elements]"
 
@@ -221,9 +222,12 @@ class FunctionBase(ABC):
     def _line(self, numbers: Known, repeat: int) -> Access:
         """Return the access of a row or a column of compile-time numbers."""
         codes = numbers.array.codes
-        values = codes.astype(np.uint8) if numbers.dtype is BOOL else codes
+        values = np.ascontiguousarray(codes.reshape(-1))
+        if values.nbytes >= COUNTED and repeat == 1 and _counts(numbers.dtype, values):
+            rows, cols = (LINE, STILL) if codes.shape[1] == 1 else (STILL, LINE)
+            return Access("", numbers.dtype, rows, cols, int(values[0]))
         line = _repeated(Stream(((values.size, 1),)), repeat)
-        pointer = self.table(np.ascontiguousarray(values.reshape(-1)))
+        pointer = self.table(values.astype(np.uint8) if numbers.dtype is BOOL else values)
         rows, cols = (line, STILL) if codes.shape[1] == 1 else (STILL, line)
         return Access(pointer, numbers.dtype, rows, cols)
 
@@ -233,6 +237,11 @@ class FunctionBase(ABC):
 
     def lanes(self, size: int) -> int:
         return max(4, self.host.width // size)
+
+
+def _counts(dtype: DType, values: AnyArray) -> bool:
+    """Return whether each integer is the one before and 1."""
+    return dtype.is_int and not dtype.packed and bool((np.diff(values) == 1).all())
 
 
 def _repeated(line: Stream, times: int) -> Stream:

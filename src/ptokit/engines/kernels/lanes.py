@@ -133,12 +133,12 @@ class Lanes:
         back, more = (self.select(short, kind, n, zero) for n in (less, constant))
         return self.op("add", kind, down, back), self.op("add", kind, rest, more)
 
-    def iota(self, first: str) -> str:
-        """Return first, first + 1, ... as 64-bit numbers."""
+    def iota(self, first: str, kind: str = "i64") -> str:
+        """Return first, first + 1, ..."""
         if self.count == 1:
             return first
-        steps = ", ".join(f"i64 {n}" for n in range(self.count))
-        return self.op("add", "i64", self.spread("i64", first), f"<{steps}>")
+        steps = ", ".join(f"{kind} {n}" for n in range(self.count))
+        return self.op("add", kind, self.spread(kind, first), f"<{steps}>")
 
 
 class Words:

@@ -31,7 +31,7 @@ class Loads:
             return self.fetch(access, offsets, lanes)
         position, step = point.positions[access], point.steps[access]
         if not access.pointer:
-            return self._count(position, step, lanes)
+            return self._count(position, step, lanes, element(access.dtype))
         kind = element(access.dtype)
         if access.dtype.packed:
             return self._nibble(access, position)
@@ -57,12 +57,14 @@ class Loads:
             return self.code.let(f"icmp ne i8 {byte}, 0")
         return load_line(self.code, access, position, 1)
 
-    def _count(self, position: Num, step: Num, lanes: Lanes) -> str:
+    def _count(self, position: Num, step: Num, lanes: Lanes, kind: str = "i64") -> str:
         if isinstance(step, int) and step in (0, 1):
             first = text(position)
             if isinstance(position, int) and step == 0:
-                return lanes.splat("i64", first)
-            return lanes.spread("i64", first) if step == 0 else lanes.iota(first)
+                return lanes.splat(kind, first)
+            if kind != "i64":
+                first = self.code.let(f"trunc i64 {first} to {kind}")
+            return lanes.spread(kind, first) if step == 0 else lanes.iota(first, kind)
         raise NotNative("row numbers that are apart")
 
     def _nibble(self, access: Access, position: Num) -> str:
