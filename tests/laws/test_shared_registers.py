@@ -63,11 +63,61 @@ def test_the_lanes_of_a_squeeze_are_stored(engine: str) -> None:
     assert np.array_equal(found, meant)
 
 
-def test_a_use_of_the_register_after_it_grew_is_refused() -> None:
-    with pytest.raises(pto.PtoError, match=r"sprsti"):
-        pto.loads(SQUEEZED.replace("AGAIN", AGAIN)).run(
-            target="a5", x=np.zeros(64, np.float32), y=np.zeros(64, np.float32)
-        )
+@ENGINES
+def test_the_register_grows_by_what_is_stored(engine: str) -> None:
+    x = np.arange(64, dtype=np.float32) + 1
+    text = SQUEEZED.replace("AGAIN", AGAIN)
+    found = pto.loads(text).run(target="a5", engine=engine, x=x, y=-x)["y"]
+    meant = -x
+    meant[5:27] = x[::3]
+    meant[[0, 4, 3]] = 0
+    meant[2:3].view(np.uint32)[:] = 22 * 4
+    assert np.array_equal(found, meant)
+
+
+STREAM = """\
+func.func @law(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %bytes = arith.constant 1024 : i64
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %least = arith.constant 0.0 : f32
+  %p = pto.castptr %zero : i64 -> !pto.ptr<f32, ub>
+  %q = pto.castptr %bytes : i64 -> !pto.ptr<f32, ub>
+  pto.mte_gm_ub %x, %p, %zero, %bytes nburst(%one, %bytes, %bytes) : !pto.ptr<f32>,\
+ !pto.ptr<f32, ub>, i64, i64, i64, i64, i64
+  pto.mte_gm_ub %y, %q, %zero, %bytes nburst(%one, %bytes, %bytes) : !pto.ptr<f32>,\
+ !pto.ptr<f32, ub>, i64, i64, i64, i64, i64
+  pto.vecscope {
+    pto.sprclr "AR"
+    %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+    %a = pto.init_align : !pto.align
+    %e = scf.for %i = %c0 to %c256 step %c64 iter_args(%s = %a) -> (!pto.align) {
+      %v = pto.vlds %p[%i] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+      %k = pto.vcmps %v, %least, %m, "gt" : !pto.vreg<64xf32>, f32, !pto.mask<b32> ->\
+ !pto.mask<b32>
+      %t = pto.vsqz %v, %k : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
+      %n = pto.vstur %s, %t, %q, "POST_UPDATE" : !pto.align, !pto.vreg<64xf32>,\
+ !pto.ptr<f32, ub> -> !pto.align
+      scf.yield %n : !pto.align
+    }
+    pto.vstar %e, %q : !pto.align, !pto.ptr<f32, ub>
+  }
+  pto.mte_ub_gm %q, %y, %bytes nburst(%one, %bytes, %bytes) : !pto.ptr<f32, ub>, !pto.ptr<f32>,\
+ i64, i64, i64, i64
+  return
+}
+"""
+
+
+@ENGINES
+def test_squeezed_lanes_follow_each_other(engine: str) -> None:
+    x = np.random.default_rng(3).uniform(-1, 1, 256).astype(np.float32)
+    found = pto.loads(STREAM).run(target="a5", engine=engine, x=x, y=np.zeros(256, np.float32))
+    positive = x[x > 0]
+    assert np.array_equal(found["y"], np.pad(positive, (0, 256 - positive.size)))
 
 
 RECORDS = np.dtype([("score", "f4"), ("index", "u4")])

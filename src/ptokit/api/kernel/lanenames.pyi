@@ -1338,6 +1338,7 @@ class LaneNames:
         dist: str
         """
 
+    @overload
     @staticmethod
     def vstur(
         state: LaneRegister,
@@ -1354,6 +1355,16 @@ class LaneNames:
 
         mode: str
         """
+
+    @overload
+    @staticmethod
+    def vstur(
+        src: LaneRegister,
+        mask: LaneRegister,
+        *,
+        dtype: ElementType | None = ...,
+    ) -> LaneRegister:
+        """dst[i] = the number of lanes that a mask selects."""
 
     @staticmethod
     def vstus(

@@ -1,14 +1,16 @@
 """Stores by way of the registers AR, an address, and SQZN, which a squeeze sets.
 
-AR is known between `sprclr` and the first store that changes it; other uses are not executed.
+AR is known behind `sprclr`, in straight code and loops whose iterations are known; other uses are
+not executed.
 """
 
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import RegisterType
+from ptokit.isa.model.tiles import RegisterType, register
 from ptokit.isa.pages.lanes.accesses import InitAlign
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.lanes.rows import AtAddress, in_buffer, one_of, same_size
+from ptokit.isa.pages.lanes.sortedrecords import LaneAsNumber
 
 AR, SQZN = "AR", "SQZN"
 CLEARED = lanes(
@@ -122,7 +124,10 @@ class VStur(AtAddress, name="vstur", example=CLEARED, changes={AR: None}):
         target = make.window(row, make.sum(dst.address, first))
         make.op(SqueezedStored, {"dst": target, "src": src, "mask": chosen})
         if mode == "POST_UPDATE":
-            del make.registers[AR]
+            given = {"src": src, "mask": chosen}
+            (counts,) = make.op(LanesCounted, given, {}, [register(u64)])
+            (count,) = make.op(LaneAsNumber, {"src": counts}, {"lane": 0}, [I64])
+            make.registers[AR] = make.sum(first, make.times(count, dst.dtype.size))
         return make.op(InitAlign, {}, {}, [after])
 
 
@@ -139,3 +144,17 @@ class SqueezedStored(Below, name="vstur", form="to bytes", example=CLEARED):
         _, count = whole(src).compacted(active(mask, src.cols))
         _, lane = src.iota(1, src.cols)
         dst.put((slice(0, 1), slice(0, dst.cols)), whole(src), lane < count.cast(i64))
+
+
+class LanesCounted(Below, name="vstur", form="the lanes", example=CLEARED):
+    """dst[i] = the number of lanes that a mask selects."""
+
+    asm = Asm(shape="op")
+    dst = Out(Lanes)
+    src = In(Lanes)
+    mask = In(Lanes)
+
+    @staticmethod
+    def run(dst: Cells, src: Cells, mask: Cells) -> None:
+        _, count = whole(src).compacted(active(mask, src.cols))
+        dst[:1, : dst.cols] = count.cast(dst.dtype)
