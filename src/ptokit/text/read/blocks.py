@@ -144,7 +144,7 @@ def read_branch(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[
     """Read `op ^bb1(%a : T)` or `op %condition, ^bb1, ^bb2(%a, %b : T, U)`."""
     page = forms[0]
     op = Op(page, spans={"": p.span(at)})
-    *chosen, passed = page.operands
+    *chosen, _ = page.operands
     for operand in chosen:
         item = read_item(p)
         if item.value is None:
@@ -159,11 +159,7 @@ def read_branch(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[
     for _ in chosen:
         p.expect(",")
         values += _successor(p, op)
-    if values:
-        op.operands[passed.name] = tuple(values)
-        op.spans[passed.name] = p.span(first, p.i - 1)
-    p.skip_location()
-    return op
+    return _passing(p, op, values, first)
 
 
 def read_switch(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[Named]) -> Op:
@@ -193,9 +189,14 @@ def read_switch(p: Parser, forms: Sequence[type[Instr]], at: int, results: list[
     p.expect("]", first)
     attr = op.page.attrs[0].name
     op.attrs[attr], op.spans[attr] = tuple(cases), p.span(first, p.i - 1)
+    return _passing(p, op, values, first)
+
+
+def _passing(p: Parser, op: Op, values: list[Value], first: int) -> Op:
+    """Return a branch with the values for all its blocks, which are written from a token on."""
+    passed = op.page.operands[-1].name
     if values:
-        op.operands[passed.name] = tuple(values)
-        op.spans[passed.name] = p.span(first, p.i - 1)
+        op.operands[passed], op.spans[passed] = tuple(values), p.span(first, p.i - 1)
     p.skip_location()
     return op
 

@@ -8,7 +8,7 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import AnyOp, Block
 from ptokit.ir.strings import unquoted
 from ptokit.isa.index import lookup
-from ptokit.isa.lang.asm import DIALECTS
+from ptokit.isa.lang.asm import DIALECTS, OWN_SINCE
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import OTHERWISE_KEPT
 from ptokit.text.read.binding import UnknownOperandType
@@ -72,6 +72,7 @@ def _new(p: Parser, start: int) -> AnyOp:
         others = [f for f in forms if all(f is not page for page, _ in own)] if own else forms
         if own and (not others or on_numbers(p)):
             op = (own_generic if name[0] == '"' else read_own)(p, own, at, results)
+            op.dialect = OWN_SINCE
         else:
             reader = read_generic if name[0] == '"' else SHAPES[others[0].asm.shape]
             op = reader(p, others, at, results)

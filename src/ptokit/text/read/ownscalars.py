@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from ptokit.ir.module import Op, Raw
 from ptokit.isa.index import lookup
-from ptokit.isa.lang.asm import OWN_SINCE, OwnName, own_names
+from ptokit.isa.lang.asm import OwnName, own_names
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import I1, ScalarType, Type
 from ptokit.text.read.attributes import Given, bind_attributes, dictionary
@@ -52,9 +52,7 @@ def read_own(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """Read `op lt %a, %b signed overflow<nsw> {key = value} : T -> U`; most parts are optional."""
     shape = forms[0][0].asm.shape
     if shape == "constant":
-        op = SHAPES[shape](p, [page for page, _ in forms], at, results)
-        op.dialect = OWN_SINCE
-        return op
+        return SHAPES[shape](p, [page for page, _ in forms], at, results)
     given: list[Given] = []
     if shape == "compare":
         word_at = p.i
@@ -76,7 +74,7 @@ def read_own(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     p.require_types(len(items), len(types), at)
     pairs = zip(items, types, strict=True)
     values = [(typed(p, item, kind, p.i - 1), item.at) for item, kind in pairs]
-    op = Op(page, spans={"": p.span(at)}, dialect=OWN_SINCE)
+    op = Op(page, spans={"": p.span(at)})
     bind_attributes(p, op, [_predicate(page, g, sign) for g in given])
     return finish(p, op, results, values, [I1] if shape == "compare" else outcome)
 
@@ -84,9 +82,7 @@ def read_own(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 def own_generic(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """Read the op in generic form, where the signedness is an attribute."""
     if forms[0][0].asm.shape == "constant":
-        op = read_generic(p, [page for page, _ in forms], at, results)
-        op.dialect = OWN_SINCE
-        return op
+        return read_generic(p, [page for page, _ in forms], at, results)
     call, _ = generic_call(p, at)
     said = next((g for g in call.attrs if g.key == "signedness"), None)
     text = str(said.value) if said else ""
@@ -94,9 +90,7 @@ def own_generic(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     kinds = [kind for kind, _ in (*(call.types or ())[-1:], *(call.results or ()))]
     page = _chosen(p, forms, sign, kinds, call.at)
     call.attrs = [_predicate(page, g, sign) for g in call.attrs if g is not said]
-    op = read_plain(p, page, call, results)
-    op.dialect = OWN_SINCE
-    return op
+    return read_plain(p, page, call, results)
 
 
 def _words(p: Parser, given: list[Given], forms: Forms) -> str:
