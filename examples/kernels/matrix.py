@@ -7,7 +7,7 @@ from ptokit import f16, f32, i32
 @pto.kernel(shapes="a[m, K] b[K, N] c[m, N]")
 def gemm(a: pto.In, b: pto.In, c: pto.Out, *, bm: int = 256, bn: int = 128, bk: int = 0) -> None:
     (m, k), n = a.shape, b.shape[1]
-    bk = bk or 32768 // (bm * a.dtype.size)  # two blocks of A fill its buffer
+    bk = bk or 32768 // (max(bm, bn) * a.dtype.size)  # two blocks fill the buffer of A or B
     for i, j in pto.grid(pto.cdiv(m, bm), pto.cdiv(n, bn)):
         out = pto.block(c, i * bm, j * bn, bm, bn)
         acc = pto.tile_acc(f32, bm, bn, valid=out.shape)
