@@ -71,7 +71,9 @@ def _parts(compiler: Compiler, mnemonic: str) -> Iterator[str]:
         head = [f"{mnemonic}, function {number} of {len(uses)}", *_described(use)]
         yield "\n".join([*(f"; {line}" for line in head), f"define internal i32 @{use.name}{body}"])
     if not uses and not notes:
-        yield f"; {mnemonic} has no function: it moves no data"
+        left_out = any(op.name == mnemonic for op in compiler.forwarding.moves)
+        why = "products read its source where it lies" if left_out else "it moves no data"
+        yield f"; {mnemonic} has no function: {why}"
 
 
 def _described(use: FirstUse) -> Iterator[str]:
