@@ -372,7 +372,7 @@ class BufferSync(Instr, abstract=True, uses=(FLAGS,), pipe=S, example=ACQUIRES):
     )
 
 
-BUFFERS = "buffers are 0 to 31"
+BUFFER_NUMBERS = "buffers are 0 to 31"
 
 
 class FixedBuffer(BufferSync, abstract=True):
@@ -380,7 +380,10 @@ class FixedBuffer(BufferSync, abstract=True):
 
     op = BufferSync.op
     buffer = Attr(int, key="buf_id")
-    rules = (*BufferSync.rules, named("attribute", both(buffer >= 0, buffer <= 31), help=BUFFERS))
+    rules = (
+        *BufferSync.rules,
+        named("attribute", both(buffer >= 0, buffer <= 31), help=BUFFER_NUMBERS),
+    )
 
 
 class ComputedBuffer(BufferSync, abstract=True):
@@ -389,7 +392,7 @@ class ComputedBuffer(BufferSync, abstract=True):
     buffer = In(Index, doc="its number, 0 to 31")
     rules = (
         *BufferSync.rules,
-        named("operand-value", both(buffer >= 0, buffer <= 31), help=BUFFERS),
+        named("operand-value", both(buffer >= 0, buffer <= 31), help=BUFFER_NUMBERS),
     )
 
 
