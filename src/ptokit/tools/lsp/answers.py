@@ -112,7 +112,7 @@ def _whole(answer: Callable[[EditedText], object]) -> Answer:
     return lambda file, offset, params: answer(file.text)
 
 
-def _answering(server: PtoServer, answer: Answer) -> Callable[[Any], object]:
+def _answering(server: PtoServer, answer: Answer) -> Callable[..., object]:
     """Return the handler of a request; of a file that is no program nothing is known."""
 
     def handler(params: Any) -> object:  # Any: each request has parameters of its own
