@@ -19,7 +19,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
 FACTOR = int(os.environ.get("PTOKIT_FUZZ", "1"))
-PARTS = max(1, 4 // FACTOR)  # of the cases of a test: `make test` runs one of them
+PARTS = max(1, 5 // FACTOR)  # of the cases of a test: `make test` runs one of them
 
 
 def scaled(sample: int) -> int:
@@ -40,9 +40,9 @@ def in_turn(rows: Iterable[S], columns: Sequence[T]) -> list[tuple[S, T]]:
 
 
 def dealt(name: str, cases: Sequence[T], *, seldom: bool = False) -> Sequence[T]:
-    """Every fourth case of the test of a name, at least one; the next commit runs others.
+    """Every fifth case of the test of a name, at least one; the next commit runs others.
 
-    A test that is run `seldom` has turns of its own: one case runs at one commit in four.
+    A test that is run `seldom` has turns of its own: one case runs at one commit in five.
     """
     parts = PARTS if seldom else min(PARTS, len(cases))
     return cases[(_commits() + crc32(name.encode())) % parts :: parts]
