@@ -30,7 +30,7 @@ MOST_CASES, MOST_TYPES = 4096, 64
 
 
 class Case:
-    """What instructions of one page on operands of the same types have in common on a target.
+    """Instructions of one page on operands of the same types, judged once for a target.
 
     `env` is their environment, in which operands that are numbers are unknown: `numbers` are these
     operands, each with its position among the results, or -1. `attrs` are the attributes that are

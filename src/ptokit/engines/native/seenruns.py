@@ -26,7 +26,7 @@ class Tracking(Enum):
 
 
 class Coding(NamedTuple):
-    """What the code of a run does besides: it writes an execution log, and tracks elements."""
+    """The way that a run is compiled: with an execution log or not, and with which tracking."""
 
     logged: bool = False
     tracking: Tracking = Tracking.EXACT

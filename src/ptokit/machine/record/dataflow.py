@@ -1,8 +1,8 @@
-"""Whether data decide which elements are defined, or the numbers of a run alone.
+"""Find whether the content of arrays decides which elements are defined.
 
-The content of arrays differs from run to run. It decides what is defined where a mask that is
+If it does not, runs with the same numbers define the same elements. It decides where a mask that is
 computed from it selects what is stored, where elements scatter to computed places, and through
-numbers of the scalar unit that a memory gave. A register that selects between two values is
+numbers that the scalar unit read from a memory. A register that selects between two values is
 harmless if a result counts as defined only where both are: see `chosen_by_data`.
 """
 
