@@ -1,6 +1,6 @@
 """Results of the cube in the buffers of vector cores: of one, or halves for both."""
 
-from ptokit.isa.lang.localmemory import Lowering, Quantity
+from ptokit.isa.lang.localmemory import Lowering
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.lanes.cubebursts import within
 from ptokit.isa.pages.lanes.fixpipestores import (
@@ -8,6 +8,7 @@ from ptokit.isa.pages.lanes.fixpipestores import (
     IntoBuffers,
     IntoLocalMemory,
     OutOfL0C,
+    Storing,
     Writeback,
     limited,
 )
@@ -81,32 +82,31 @@ class MteL0cUb(IntoBuffers, name="mte_l0c_ub"):
     )
 
     @classmethod
-    def store(
-        cls,
-        make: Lowering,
-        given: dict[str, Quantity],
-        behind: Quantity,
-        shape: tuple[int, int],
-        pitch: tuple[int, int],
-        operands: dict[str, Quantity],
-        attrs: dict[str, object],
-    ) -> None:
-        def whole(loc: Loc) -> None:
-            dst = cls.place(make, given, behind, shape, pitch, loc)
-            make.op(MatrixInBuffer, {**operands, "dst": dst}, attrs)
-
-        (m, n), halves = shape, given["halves"]
-        if halves is not None:
-            part = (m // 2, n) if halves == "split_m" else (m, n // 2)
-            modes = {name: attrs[name] for name in ("saturation", "nan", "phase")}
-            early = {"phase": Phase.PARTIAL if attrs["phase"] is Phase.FINAL else attrs["phase"]}
-            for second, loc in enumerate(BUFFERS):
-                dst = cls.place(make, given, behind, part, pitch, loc)
-                row, col = (part[0] * second, 0) if halves == "split_m" else (0, part[1] * second)
-                more = {"row": row, "col": col, **({} if second else early)}
-                make.op(HalfInBuffer, {"src": operands["src"], "dst": dst}, {**modes, **more})
+    def store(cls, make: Lowering, one: Storing) -> None:
+        if one.given["halves"] is not None:
+            cls.store_halves(make, one)
             return
-        core = given["core_number"]
+
+        def whole(loc: Loc) -> None:
+            dst = cls.place(make, one, loc)
+            make.op(MatrixInBuffer, {**one.operands, "dst": dst}, one.attrs)
+
+        core = one.given["core_number"]
         for number, loc in enumerate(BUFFERS):
             chosen = core if number else make.sum(1, make.times(core, -1))
             make.repeat(chosen, lambda _, loc=loc: whole(loc))
+
+    @classmethod
+    def store_halves(cls, make: Lowering, one: Storing) -> None:
+        """Add the stores of both halves; the first one does not end the phase of the unit flag."""
+        (m, n), by_rows = one.shape, one.given["halves"] == "split_m"
+        half = (m // 2, n) if by_rows else (m, n // 2)
+        modes = {name: one.attrs[name] for name in ("saturation", "nan", "phase")}
+        early = Phase.PARTIAL if modes["phase"] is Phase.FINAL else modes["phase"]
+        for second, loc in enumerate(BUFFERS):
+            dst = cls.place(make, one._replace(shape=half), loc)
+            row, col = (half[0] * second, 0) if by_rows else (0, half[1] * second)
+            attrs = {**modes, "row": row, "col": col}
+            if not second:
+                attrs["phase"] = early
+            make.op(HalfInBuffer, {"src": one.operands["src"], "dst": dst}, attrs)

@@ -46,6 +46,21 @@ CLAUSES = (
 )
 
 
+class Storing(NamedTuple):
+    """The store of one matrix: the operands of the statement, and those of the conversion.
+
+    The matrix begins `behind` elements behind the destination; `pitch` has the elements from a row
+    to the next, and from a column to the next.
+    """
+
+    given: dict[str, Quantity]
+    behind: Quantity
+    shape: tuple[int, int]
+    pitch: tuple[int, int]
+    operands: dict[str, Quantity]
+    attrs: dict[str, object]
+
+
 class Writeback(Below, abstract=True, pipe=FIX, core=CUBE, example=MULTIPLIED):
     """The m x n elements of an accumulator, converted and written in another layout.
 
@@ -121,23 +136,15 @@ class Writeback(Below, abstract=True, pipe=FIX, core=CUBE, example=MULTIPLIED):
             start = make.sum(src.address, make.times(make.times(i, given["src_loop"] or 0), LINE))
             sums = make.window(kind, start)
             behind = make.times(i, given["dst_loop"] or 0)
-            cls.store(make, given, behind, (m, n), pitch, {**shared, "src": sums}, attrs)
+            operands = {**shared, "src": sums}
+            cls.store(make, Storing(given, behind, (m, n), pitch, operands, attrs))
 
         make.repeat(1 if given["count"] is None else given["count"], once)
         return []
 
     @classmethod
-    def store(
-        cls,
-        make: Lowering,
-        given: dict[str, Quantity],
-        behind: Quantity,
-        shape: tuple[int, int],
-        pitch: tuple[int, int],
-        operands: dict[str, Quantity],
-        attrs: dict[str, object],
-    ) -> None:
-        """Add the store of one matrix, `behind` elements on."""
+    def store(cls, make: Lowering, one: Storing) -> None:
+        """Add the store of one matrix."""
         raise NotImplementedError
 
 
@@ -346,23 +353,16 @@ class MteL0cGm(Writeback, name="mte_l0c_gm"):
     )
 
     @classmethod
-    def store(
-        cls,
-        make: Lowering,
-        given: dict[str, Quantity],
-        behind: Quantity,
-        shape: tuple[int, int],
-        pitch: tuple[int, int],
-        operands: dict[str, Quantity],
-        attrs: dict[str, object],
-    ) -> None:
-        dtype = element_type(given["dst"])
-        view = matrix_of(make, given["dst"], make.times(behind, dtype.size), dtype, shape, pitch)
-        given_ = {**operands, "dst": view}
-        if combining := given["combining"] or make.registers[COMBINING]:
-            make.op(MatrixCombined, given_, {**attrs, "combining": combining})
+    def store(cls, make: Lowering, one: Storing) -> None:
+        dst = one.given["dst"]
+        dtype = element_type(dst)
+        start = make.times(one.behind, dtype.size)
+        view = matrix_of(make, dst, start, dtype, one.shape, one.pitch)
+        operands = {**one.operands, "dst": view}
+        if combining := one.given["combining"] or make.registers[COMBINING]:
+            make.op(MatrixCombined, operands, {**one.attrs, "combining": combining})
         else:
-            make.op(MatrixInGlobal, given_, attrs)
+            make.op(MatrixInGlobal, operands, one.attrs)
 
     @classmethod
     def lowered(cls, make: Lowering, **given: Quantity) -> object:
@@ -375,18 +375,11 @@ class IntoBuffers(Writeback, abstract=True):
     """A store in a local memory."""
 
     @staticmethod
-    def place(
-        make: Lowering,
-        given: dict[str, Quantity],
-        behind: Quantity,
-        shape: tuple[int, int],
-        pitch: tuple[int, int],
-        loc: Loc,
-    ) -> Quantity:
+    def place(make: Lowering, one: Storing, loc: Loc) -> Quantity:
         """Return the tile of the result in a memory."""
-        dst = local_pointer(given["dst"]).moved(make, behind)
-        (m, n), down = shape, pitch[0] == 1
-        rows, cols, layout = (pitch[1], n, DN) if down else (m, pitch[0], ND)
+        dst = local_pointer(one.given["dst"]).moved(make, one.behind)
+        (m, n), (down, across) = one.shape, one.pitch
+        rows, cols, layout = (across, n, DN) if down == 1 else (m, down, ND)
         kind = TileType(loc, dst.dtype, rows, cols, Shape(m, n), layout)
         return make.window(kind, dst.address)
 
@@ -397,15 +390,6 @@ class MteL0cL1(IntoBuffers, name="mte_l0c_l1"):
     rules = (Writeback.rules, within(Writeback.dst, MAT))
 
     @classmethod
-    def store(
-        cls,
-        make: Lowering,
-        given: dict[str, Quantity],
-        behind: Quantity,
-        shape: tuple[int, int],
-        pitch: tuple[int, int],
-        operands: dict[str, Quantity],
-        attrs: dict[str, object],
-    ) -> None:
-        dst = cls.place(make, given, behind, shape, pitch, MAT)
-        make.op(MatrixInL1, {**operands, "dst": dst}, attrs)
+    def store(cls, make: Lowering, one: Storing) -> None:
+        dst = cls.place(make, one, MAT)
+        make.op(MatrixInL1, {**one.operands, "dst": dst}, one.attrs)
