@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeAlias
 
@@ -112,9 +112,3 @@ class CxxLaunch:
         if self.mixed:
             return problem_on(self.grid, core.place, problem)
         return problem if self.grid.blocks == 1 else problem.noted(f"in block {core.block_idx}")
-
-
-def every_core(launches: list[CxxLaunch]) -> Iterator[CxxCore]:
-    """Yield the cores of some launches."""
-    for launch in launches:
-        yield from launch.cores
