@@ -40,8 +40,7 @@ class TFlip(Instr, pipe=V):
         *(one_type(dst, src), same_region(dst, src), in_vec(dst, src), row_major(dst, src)),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst, src):
         rows, cols = dst.valid
         row, col = src.iota(rows, cols)
         dst[:rows, :cols] = src.take(row * src.cols + (col * -1 + (cols - 1)))

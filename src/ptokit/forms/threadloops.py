@@ -41,8 +41,8 @@ class ThreadLoops:
     def __init__(self, make: LaunchEmission, op: Op) -> None:
         self.make, self.launch = make, op
         self.sum, self.times, self.less, self.over = make.sum, make.times, make.less, make.over
-        self.rest, self.known, self.op, self.constant = (
-            make.rest,
+        self.left_after, self.known, self.op, self.constant = (
+            make.left_after,
             make.known,
             make.op,
             make.constant,
@@ -221,13 +221,13 @@ class ThreadLoops:
             return one
         return one if other is None else numbers.least_of(self, one, other)
 
-    def type_of(self, operand: str) -> ScalarType:
+    def kind_of(self, operand: str) -> ScalarType:
         assert self.executed
         kind = self.executed.bound(operand)[0].type
         assert isinstance(kind, ScalarType)
         return kind
 
-    def slot(self, number: int, kind: ScalarType) -> Quantity:
+    def kept(self, number: int, kind: ScalarType) -> Quantity:
         slots = self.make.slots
         if (number, kind) not in slots:
             slots[number, kind] = self.make.at_start(

@@ -66,7 +66,7 @@ class Emission:
     def over(self, one: Quantity, number: int) -> Quantity:
         return one if number == 1 else self._two("floordiv", one, number, lambda a, b: a // b)
 
-    def rest(self, one: Quantity, number: int) -> Quantity:
+    def left_after(self, one: Quantity, number: int) -> Quantity:
         return self._two("max", self.less(one, number), 0, max)
 
     def _two(

@@ -54,7 +54,7 @@ class Executing:
             raise TypeError(f"{what}: load its lanes with a distribution")
         return _number(one) // number
 
-    def rest(self, one: Quantity, number: int) -> Quantity:
+    def left_after(self, one: Quantity, number: int) -> Quantity:
         return max(_number(one) - number, 0)
 
     def known(self, term: Quantity) -> int | None:

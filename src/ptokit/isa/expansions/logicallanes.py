@@ -112,7 +112,7 @@ def first_lanes(v: Vectors, op: LogicalOp) -> list[Lowered]:
     """Return the masks of the first lanes, as many as a number says."""
     (kind,), make = op.results, v.make
     count = as_index(v, op.number("active_lanes"))
-    most = make.rest(make.less(kind.cols, count), 0)  # how many lanes are not selected
+    most = make.left_after(make.less(kind.cols, count), 0)  # how many lanes are not selected
     left, made = make.less(kind.cols, most), dict[int, list[LaneValue]]()
     for bits in op.widths[0]:
         (page,) = lookup(f"plt_b{unit_of(bits).bits}")
@@ -129,7 +129,7 @@ def first_of_groups(v: Vectors, op: LogicalOp) -> list[Lowered]:
     (kind,), size, make = op.results, op.attrs["group_size"], v.make
     assert isinstance(size, int)
     count = as_index(v, op.number("active_lanes"))
-    count = make.rest(make.less(size, make.rest(make.less(size, count), 0)), 0)
+    count = make.left_after(make.less(size, make.left_after(make.less(size, count), 0)), 0)
     made = dict[int, list[LaneValue]]()
     for bits in op.widths[0]:
         dtype, lanes = unit_of(bits), 2048 // bits
@@ -138,8 +138,8 @@ def first_of_groups(v: Vectors, op: LogicalOp) -> list[Lowered]:
             found = v.pattern(dtype, "PAT_ALLF")
             for begin in range(low // size * size, min(low + lanes, kind.cols), size):
                 first, end = max(begin, low), min(begin + size, low + lanes)
-                here = make.rest(count, first - begin)  # of those of the group
-                here = make.less(end - first, make.rest(make.less(end - first, here), 0))
+                here = make.left_after(count, first - begin)  # of those of the group
+                here = make.less(end - first, make.left_after(make.less(end - first, here), 0))
                 last = v.first(make.sum(here, first - low), dtype)
                 part = v.pxor(last, v.first(first - low, dtype), v.pattern(dtype))
                 found = v.por(found, part if first > low else last, v.pattern(dtype))

@@ -158,7 +158,7 @@ def store_places(at: Chunk, places: LaneValue, dst: TileBytes) -> None:
     for part in (0, 1):
         col = v.sum(at.col, part * half)
         wide = v.vzunpack(places, v.make.constant(part, INDEX), to=register(u32))
-        left = v.make.rest(v.make.less(dst.cols, at.col), part * half)
+        left = v.make.left_after(v.make.less(dst.cols, at.col), part * half)
         v.store(wide, dst, at.row, col, v.first(left, u32))
 
 

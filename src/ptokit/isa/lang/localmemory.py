@@ -56,7 +56,7 @@ class Emitting(Protocol):
     def times(self, one: Quantity, other: Quantity) -> Quantity: ...
     def less(self, one: Quantity, other: Quantity) -> Quantity: ...
     def over(self, one: Quantity, number: int) -> Quantity: ...  # the quotient, rounded down
-    def rest(self, one: Quantity, number: int) -> Quantity: ...  # what is left after so many, or 0
+    def left_after(self, one: Quantity, number: int) -> Quantity: ...  # at least 0
     def known(self, term: Quantity) -> int | None: ...
     def op(
         self,
@@ -146,10 +146,10 @@ class Thread(Emitting, Protocol):
         """
         ...
 
-    def type_of(self, operand: str) -> ScalarType:
+    def kind_of(self, operand: str) -> ScalarType:
         """Return the type of an operand that is a number."""
         ...
 
-    def slot(self, number: int, kind: ScalarType) -> Quantity:
+    def kept(self, number: int, kind: ScalarType) -> Quantity:
         """Return the array of a slot that threads keep values in from launch to launch."""
         ...

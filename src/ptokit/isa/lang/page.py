@@ -13,7 +13,7 @@ import operator
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import reduce
-from typing import ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from ptokit.diagnostics.diagnostic import Judge
 from ptokit.isa.formula.formulas import Const, Env, Expr, Field
@@ -52,7 +52,6 @@ from ptokit.isa.lang.instr import (
     Attr,
     In,
     InOut,
-    Instr,
     Like,
     Operand,
     Out,
@@ -64,6 +63,7 @@ from ptokit.isa.lang.instr import (
     like,
     path,
 )
+from ptokit.isa.lang.instr import Instr as _Instr
 from ptokit.isa.lang.samples import *
 from ptokit.isa.lang.specials import *
 from ptokit.isa.lang.traits import *
@@ -76,3 +76,12 @@ from ptokit.values.dtypes import *
 from ptokit.values.enumerations import *
 from ptokit.values.layouts import DN, ND, NN, NZ, ZN, ZZ, Layout
 from ptokit.values.scalars import least, most
+
+if TYPE_CHECKING:
+
+    class _BodyOwner(_Instr, Any):
+        """A page to pyright, which takes the first operand of a body for the page itself."""
+
+    Instr = _BodyOwner  # Any above: that operand may have every attribute
+else:
+    Instr = _Instr

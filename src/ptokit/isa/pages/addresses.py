@@ -28,8 +28,7 @@ class AsNumber(Instr, abstract=True, uses=(MACHINE,), traits=(EXPOSES,), pipe=S)
     ptr = In(Ptr)
     rules = named("location", ptr.space == "gm", help="tiles have no such address")
 
-    @staticmethod
-    def run(machine: Machine, ptr: Place) -> int:
+    def run(machine, ptr):
         return machine.address_of(ptr)
 
 
@@ -56,20 +55,17 @@ class OfNumber(
     addr = In(Scalar, scalar="i64", exact=True)
     rules = named("location", result.space == "gm", help="global memory has addresses")
 
-    @staticmethod
-    def type_of(result: PtrType | None) -> PtrType | None:
+    def type_of(result):
         return result
 
-    @staticmethod
-    def run(machine: Machine, addr: int, result: PtrType) -> Place:
+    def run(machine, addr, result):
         return machine.pointer_to(addr, result)
 
 
 class IntToPtr(OfNumber, name="inttoptr"):
     __doc__ = f"{OfNumber.__doc__}\n    No view is made of such a pointer, and none is moved."
 
-    @staticmethod
-    def type_of(result: PtrType | None) -> PtrType | None:
+    def type_of(result):
         return None if result is None else replace(result, by_number=True)
 
 
@@ -77,8 +73,7 @@ class CastFromInt(OfNumber, name="castptr", form="of a number", example=CAST):
     __doc__ = OfNumber.__doc__
     rules = ()
 
-    @staticmethod
-    def lowered(addr: object, result: PtrType) -> LocalPointer:
+    def lowered(addr, result):
         return LocalPointer(addr, result.dtype)
 
 

@@ -2,7 +2,6 @@
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import at_address
-from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.pages.windows import inside, on_a2a3
 from ptokit.values.layouts import Shape
 
@@ -63,18 +62,14 @@ class Allocation(Instr, abstract=True, uses=(MACHINE,), traits=(ALLOCATES,), pip
         *whole_boxes(addr, result),
     )
 
-    @staticmethod
-    def type_of(
-        result: TileType | None, valid_row: int | None, valid_col: int | None
-    ) -> TileType | None:
+    def type_of(result, valid_row, valid_col):
         if result is None:
             return None
         rows = result.valid.rows if valid_row is None else valid_row
         cols = result.valid.cols if valid_col is None else valid_col
         return replace(result, valid=Shape(rows, cols))
 
-    @staticmethod
-    def run(machine: Machine, result: TileType, addr: int | None) -> object:
+    def run(machine, result, addr):
         return machine.new(result) if addr is None else machine.tile(result, addr)
 
 
@@ -105,8 +100,7 @@ class AllocConv(
     example = "%t = pto.alloc_tile : !pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>"
     rules = placed(addr, result)
 
-    @staticmethod
-    def run(machine: Machine, result: ConvTileType, addr: int | None) -> object:
+    def run(machine, result, addr):
         return machine.new(result) if addr is None else machine.tile(result, addr)
 
 
@@ -138,8 +132,7 @@ class MemrefAlloc(Instr, name="alloc", uses=(MACHINE,), traits=(ALLOCATES,), pip
     example = "%t = memref.alloc() : memref<16x32xf32, #pto.address_space<vec>>"
     result = Result(Tile)
 
-    @staticmethod
-    def run(machine: Machine, result: TileType) -> object:
+    def run(machine, result):
         return machine.new(result)
 
 
@@ -170,8 +163,7 @@ class BindTile(Instr, name="bind_tile", pipe=S):
     )
     type_of = staticmethod(Allocation.type_of)
 
-    @staticmethod
-    def run(src: TileHandle, result: TileType) -> object:
+    def run(src, result):
         """Return a part with the rows' distance if rows are not contiguous, else the bytes."""
         same = (result.rows, result.cols) == (src.type.rows, src.type.cols)
         return src.part(result, 0, 0) if same and result.apart else src.member(result)
@@ -215,8 +207,7 @@ class SubView(
     recorded = {"nd": {}}
     disputes = ("C18",)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, row: int, col: int) -> None:
+    def run(dst, src, row, col):
         dst.alias(src, row, col)
 
 
@@ -309,15 +300,7 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
         ),
     )
 
-    @staticmethod
-    def type_of(
-        dst: TileType | None,
-        src: TileType,
-        row: int | None,
-        col: int | None,
-        sizes: tuple[int | None, ...],
-        valid: tuple[int | None, ...],
-    ) -> TileType:
+    def type_of(dst, src, row, col, sizes, valid):
         if len(sizes) != 2 or len(valid) not in (0, 2):
             return dst or src  # a rule checks their number
         kind = dst or replace(src, valid=Shape(*sizes))
@@ -327,8 +310,7 @@ class SubSet(Instr, name="subset", traits=(WINDOW,), pipe=S, disputes=("C18", "C
             kind = replace(kind, valid=Shape(*known))
         return kind.cut_from(src)
 
-    @staticmethod
-    def run(src: TileHandle, dst: TileType, row: int, col: int) -> object:
+    def run(src, dst, row, col):
         return src.part(dst, row, col)
 
 
@@ -358,8 +340,7 @@ class TReshape(Instr, traits=(ALIASES,), pipe=S, specials=NAN_MOVES, disputes=("
     elided = {"dst": like(src)}
     recorded = {"nd": {}}
 
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst, src):
         dst.alias(src)
 
 
@@ -384,10 +365,8 @@ class TAssign(Instr, uses=(MACHINE,), traits=(READDRESSES,), pipe=S, disputes=("
         at(LEVEL12, HARDWARE, named("level", Field("machine").level == Const(3))),
     )
 
-    @staticmethod
-    def type_of(src: TileType) -> TileType:
+    def type_of(src):
         return src
 
-    @staticmethod
-    def run(machine: Machine, dst: TileType, addr: int) -> object:
+    def run(machine, dst, addr):
         return machine.tile(dst, addr)

@@ -2,9 +2,7 @@
 
 from functools import partial
 
-from ptokit.isa.lang.localmemory import Emitting, Quantity
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import TileType
 from ptokit.values.scalars import Integer, bitwise, choice, quotient, remainder, truth, wrapped
 
 WIDTH_OF_INDEX = 64
@@ -55,8 +53,7 @@ class Constant(Instr, own="constant", name="constant", pipe=S):
     rules = signless(kind)
     disputes = ("E59",)
 
-    @staticmethod
-    def run(value: float, result: ScalarType) -> float:
+    def run(value, result):
         if isinstance(value, float):
             from ptokit.values.formats import rounded  # programs of integers do without NumPy
 
@@ -80,8 +77,7 @@ class ConstantCounts(
     holds = {"vector<4xi16>": "what a merge counts"}
     result = Result(Tile)
 
-    @staticmethod
-    def run(machine: Machine, result: TileType) -> object:
+    def run(machine, result):
         return machine.new(result.closed)
 
 
@@ -93,8 +89,7 @@ class ConstantParts(Instr, own="constant", name="constant", form="packed", pipe=
     result = Result(Scalar)
     value = Attr(tuple)
 
-    @staticmethod
-    def in_parts(make: Emitting, value: tuple[float, ...], result: PackedType) -> list[Quantity]:
+    def in_parts(make, value, result):
         return [make.op(Constant, {}, {"value": number}, [result.of])[0] for number in value]
 
 
@@ -114,7 +109,7 @@ class BinaryScalar(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"),
     rules = signless(kind)
 
     @classmethod
-    def run(cls, lhs: int, rhs: int, result: ScalarType) -> int:
+    def run(cls, lhs, rhs, result):
         return in_type(cls.f(lhs, rhs), result)
 
 
@@ -206,7 +201,7 @@ class Unsigned(BinaryScalar, abstract=True):
     """An operation on unsigned numbers of the type's width."""
 
     @classmethod
-    def run(cls, lhs: int, rhs: int, result: ScalarType) -> int:
+    def run(cls, lhs, rhs, result):
         return in_type(cls.f(unsigned(lhs, result), unsigned(rhs, result)), result)
 
 
@@ -347,8 +342,7 @@ class CmpI(Instr, own="cmpi signed|unsigned", name="cmpi", asm=COMPARED, pipe=S)
     kind = TypeOf(lhs)
     rules = signless(kind)
 
-    @staticmethod
-    def run(lhs: int, rhs: int, predicate: Predicate) -> int:
+    def run(lhs, rhs, predicate):
         if predicate.unsigned:
             lhs, rhs = wrapped(lhs + HALF, 64), wrapped(rhs + HALF, 64)
         return truth(predicate.holds(lhs, rhs))
@@ -365,8 +359,7 @@ class Select(Instr, own="select", name="select", pipe=S):
     yes = In(Any_)
     no = In(Any_)
 
-    @staticmethod
-    def run(condition: int, yes: float, no: float, result: ScalarType) -> float:
+    def run(condition, yes, no, result):
         return choice(condition, yes, no, result.dtype)
 
 
@@ -385,8 +378,7 @@ class Cast(Instr, abstract=True, pipe=S):
 class SignExtension(Cast, abstract=True, asm=in_cpp("({type})[{minus}]{value}")):
     """The same signed number; an i1 is 0 or -1."""
 
-    @staticmethod
-    def run(value: int, source: ScalarType, result: ScalarType) -> int:
+    def run(value, source, result):
         return in_type(value * -1 if source.bits == 1 else value, result)
 
 
@@ -403,8 +395,7 @@ class ExtSI(SignExtension, own="exti signed"):
 class ZeroExtension(Cast, abstract=True, asm=in_cpp("({type})({unsigned}){value}")):
     """The same unsigned number."""
 
-    @staticmethod
-    def run(value: int, source: ScalarType, result: ScalarType) -> int:
+    def run(value, source, result):
         return in_type(unsigned(value, source), result)
 
 
@@ -427,8 +418,7 @@ class NegI(Instr, own="negi", asm=in_cpp("-{value}").over(Asm(shape="same")), pi
     kind = TypeOf(value)
     rules = signless(kind)
 
-    @staticmethod
-    def run(value: int, result: ScalarType) -> int:
+    def run(value, result):
         return in_type(value * -1, result)
 
 
@@ -443,8 +433,7 @@ class UnrealizedConversionCast(
     example = "%a = arith.constant 7 : i32\n%n = NAME %a : i32 to ui32"
     rules = ()
 
-    @staticmethod
-    def run(value: int, result: ScalarType) -> int:
+    def run(value, result):
         return in_type(value, result)
 
 
@@ -453,6 +442,5 @@ class TruncI(Cast, own="trunci", asm=in_cpp("({type})({value}[ & {lowest}])")):
 
     example = "%a = arith.constant 7 : i64\n%n = NAME %a : i64 to i32"
 
-    @staticmethod
-    def run(value: int, result: ScalarType) -> int:
+    def run(value, result):
         return in_type(value, result)

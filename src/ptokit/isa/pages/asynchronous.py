@@ -53,8 +53,7 @@ class BuildSession(Remote, abstract=True, pipe=S):
         named("attribute", both(channel_group_idx >= 0, channel_group_idx < 1 << 32)),
     )
 
-    @staticmethod
-    def run() -> int:
+    def run():
         """Return 0: ptokit keeps nothing in a session, as transfers complete at once."""
         return 0
 
@@ -73,8 +72,7 @@ class AsyncTransfer(Remote, abstract=True, traits=(BEGINS,)):
         named("shape", dst.extents == src.extents, help="use the same shape on both sides"),
     )
 
-    @staticmethod
-    def run(dst: View, src: View, session: object) -> object:
+    def run(dst, src, session):
         """Complete the transfer at once: allowed at any time before the wait for its event."""
         part_of(dst, src)[:, :] = src[:, :]
         return session
@@ -94,8 +92,7 @@ class AsyncEvent(Instr, abstract=True, pipe=S, traits=(AWAITS,), asm=Asm(shape="
     event = In(Handle, handle=EVENT)
     session = In(Handle, handle=SESSION)
 
-    @staticmethod
-    def run(event: object, session: object) -> int:
+    def run(event, session):
         return 1
 
 
@@ -197,8 +194,7 @@ class MakePrefetchAsyncContext(Instr, name="make_prefetch_async_context", pipe=S
     workspace = Scratch(Ptr, doc="room in global memory, of bytes")
     rules = workspace.dtype.isin(i8, u8)
 
-    @staticmethod
-    def run() -> int:
+    def run():
         return 0
 
 
@@ -210,8 +206,7 @@ class GetPrefetchAsyncSession(Instr, name="get_prefetch_async_session", pipe=S):
     session = Result(Handle, handle=SESSION)
     context = In(Handle, handle=PREFETCHING)
 
-    @staticmethod
-    def run(context: object) -> object:
+    def run(context):
         return context
 
 
@@ -225,6 +220,5 @@ class TPrefetchAsync(Instr, name="tprefetch_async", pipe=MTE2):
     context = In(Handle, handle=PREFETCHING)
     rules = flat(src)
 
-    @staticmethod
-    def run(src: object, context: object) -> object:
+    def run(src, context):
         return context

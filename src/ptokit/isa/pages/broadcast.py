@@ -28,7 +28,7 @@ class RowExpand(Instr, abstract=True, uses=(FIRST,), pipe=V, specials=NAN_COMPUT
     disputes = ("E45",)
 
     @classmethod
-    def run(cls, dst: Cells, src0: Cells, src1: Cells, first_columns: bool) -> None:
+    def run(cls, dst, src0, src1, first_columns):
         rows, cols = dst.valid
         left = src0.valid.cols == cols if narrow(src1, src0) else not narrow(src0, src1)
         whole = src0 if left else src1
@@ -215,8 +215,7 @@ class TRowExpand(Instr, inner_flags=(A2A3,), pipe=V, specials=NAN_MOVES):
         in_vec(dst, src),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst, src):
         rows, cols = dst.valid
         dst[:rows, :cols] = src[:rows, 0].cast(dst.dtype)
 
@@ -242,8 +241,7 @@ class TColExpand(Instr, pipe=V, specials=NAN_MOVES):
         in_vec(dst, src),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst, src):
         rows, cols = dst.valid
         dst[:rows, :cols] = src[0, :cols].bitcast(dst.dtype)
 
@@ -259,7 +257,7 @@ class ColExpand(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED):
     elided = {"dst": like(src0)}
 
     @classmethod
-    def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
+    def run(cls, dst, src0, src1):
         rows, cols = dst.valid
         dst[:rows, :cols] = cls.f(src0[:rows, :cols], src1[0, :cols])
 

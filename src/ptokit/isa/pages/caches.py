@@ -7,7 +7,6 @@ checked.
 from collections.abc import Mapping
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.synchronisation import CoreFlags
 
 
 class FenceScope(Word, mlir="fence_scope", cpp_type="mem_dsb_t"):
@@ -38,8 +37,7 @@ class FenceBarrierAll(Instr, name="fence.barrier_all", uses=(FLAGS,), traits=(ST
     def orders_memory(cls, attrs: Mapping[str, object]) -> bool:
         return attrs.get("scope") is not FenceScope.LOCAL_MEMORY
 
-    @staticmethod
-    def run(flags: CoreFlags) -> None:
+    def run(flags):
         flags.barrier(Pipe.ALL)
 
 
@@ -48,8 +46,7 @@ class CacheInvalid(Instr, abstract=True, traits=(BY_SCALAR, ADDRESSES, INVALIDAT
 
     asm = Asm(shape="maintained")
 
-    @staticmethod
-    def run() -> None:
+    def run():
         """Do nothing: ptokit's cache is always coherent with memory."""
 
 
@@ -94,6 +91,5 @@ class GetL2CacheOffset(Instr, name="get_l2_cache_offset", pipe=S):
     result = Result(Scalar, scalar="i64")
     example = "%far = NAME"
 
-    @staticmethod
-    def run() -> int:
+    def run():
         return 0

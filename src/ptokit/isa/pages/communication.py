@@ -1,7 +1,6 @@
 """Communication between ranks: puts, gets, signals, collectives."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.crosscore import Signals
 
 ROW = "!pto.partition_tensor_view<128xf32>"
 SIGNAL = "!pto.partition_tensor_view<1xi32>"
@@ -120,8 +119,7 @@ class CommTPut(Transfer, name="comm.tput", asm=remote("TPUT", "AtomicType::{atom
     example = program(f"NAME(%theirs, %mine, buf(%stage, %more) : {ROW}, {ROW}, {STAGE}, {STAGE})")
     atomic = Attr(AtomicType, AtomicType.NONE, key="atomicType")
 
-    @staticmethod
-    def run(signals: Signals, dst: View, src: View, atomic: AtomicType) -> None:
+    def run(signals, dst, src, atomic):
         """Copy or add the data; other ranks run afterwards and see the whole transfer."""
         place, data = part_of(dst, src), src[:, :]
         place[:, :] = place[:, :] + data if atomic is AtomicType.ADD else data
@@ -133,8 +131,7 @@ class CommTGet(Transfer, name="comm.tget", asm=remote("TGET")):
 
     example = program(f"NAME(%mine, %theirs, buf(%stage) : {ROW}, {ROW}, {STAGE})")
 
-    @staticmethod
-    def run(signals: Signals, dst: View, src: View) -> None:
+    def run(signals, dst, src):
         part_of(dst, src)[:, :] = src[:, :]
         signals.pause()
 
@@ -182,8 +179,7 @@ class CommTNotify(OfSignals, name="comm.tnotify", traits=(NOTIFIES,), disputes=(
     how = Attr(NotifyOp, key="notifyOp")
     rules = of_signals(signal)
 
-    @staticmethod
-    def run(signals: Signals, signal: Cells, value: int, how: NotifyOp) -> None:
+    def run(signals, signal, value, how):
         signal[0, 0] = signal[0, 0] + value if how is NotifyOp.ADD else value
         signals.changed(signal)
 
@@ -207,8 +203,7 @@ class CommTWait(Compared, name="comm.twait"):
     asm = Asm(spellings=("twait",), cpp_text=call)
     example = program(f"pto.comm.tnotify{NOTIFIED}\nNAME{EXPECTED}")
 
-    @staticmethod
-    def run(signals: Signals, signal: Cells, value: int, how: WaitCmp) -> None:
+    def run(signals, signal, value, how):
         signals.until(signal, how.name.lower(), value)
 
 
@@ -219,8 +214,7 @@ class CommTTest(Compared, name="comm.ttest", example=program(f"%met = NAME{EXPEC
     asm = Asm(spellings=("ttest",), cpp_text=call)
     met = Result(Scalar, scalar="i1")
 
-    @staticmethod
-    def run(signals: Signals, signal: Cells, value: int, how: WaitCmp) -> int:
+    def run(signals, signal, value, how):
         return signals.test(signal, how.name.lower(), value)
 
 
@@ -316,8 +310,7 @@ class CommTBroadcast(FromRoot, name="comm.tbroadcast", asm=collective("TBROADCAS
     whole = FromRoot.src.static_extents == FromRoot.group.first.extents
     rules = (*FromRoot.rules, named("shape", whole, help="use the same extents for every member"))
 
-    @staticmethod
-    def run(signals: Signals, src: View, group: tuple[View, ...]) -> None:
+    def run(signals, src, group):
         data = src[:, :]
         for member in group:
             part_of(member, src)[:, :] = data
@@ -331,8 +324,7 @@ class CommTScatter(FromRoot, name="comm.tscatter", asm=collective("TSCATTER", "s
     group = FromRoot.group
     rules = (*FromRoot.rules, filled(group), room(FromRoot.src, group.first, group.count))
 
-    @staticmethod
-    def run(signals: Signals, src: View, group: tuple[View, ...]) -> None:
+    def run(signals, src, group):
         parts = [part_of(src, member, number) for number, member in enumerate(group)]
         for part, member in zip(parts, group, strict=True):
             member[:, :] = part[:, :]
@@ -346,8 +338,7 @@ class CommTGather(ToRoot, name="comm.tgather", asm=collective("TGATHER", "dst", 
     group = ToRoot.group
     rules = (*ToRoot.rules, room(ToRoot.dst, group.first, group.count))
 
-    @staticmethod
-    def run(signals: Signals, dst: View, group: tuple[View, ...]) -> None:
+    def run(signals, dst, group):
         parts = [part_of(dst, member, number) for number, member in enumerate(group)]
         for part, member in zip(parts, group, strict=True):
             part[:, :] = member[:, :]
@@ -384,8 +375,7 @@ class CommTReduce(ToRoot, name="comm.treduce", asm=collective("TREDUCE", "dst", 
     alone = room(ToRoot.dst, ToRoot.group.first)
     rules = (*ToRoot.rules, named("shape", alike, help="use the same type for both tiles"), alone)
 
-    @staticmethod
-    def run(signals: Signals, dst: View, group: tuple[View, ...], root: int, how: ReduceOp) -> None:
+    def run(signals, dst, group, root, how):
         others = (member[:, :] for n, member in enumerate(group) if n != root)
         part_of(dst, group[root])[:, :] = reduce(REDUCED[how], others, group[root][:, :])
         signals.pause()

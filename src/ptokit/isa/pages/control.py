@@ -77,15 +77,7 @@ class For(Control, routes=((OUTSIDE, 0), (0, 0), (0, OUTSIDE), (OUTSIDE, OUTSIDE
     carried = In(Any_, (), many=True)
     rules = (step > 0,)
 
-    @staticmethod
-    def run(
-        lower: int,
-        upper: int,
-        step: int,
-        carried: tuple[object, ...],
-        regions: tuple[Region, ...],
-        flow: ControlFlow,
-    ) -> tuple[object, ...]:
+    def run(lower, upper, step, carried, regions, flow):
         return flow.loop(lower, upper, step, carried, regions[0])
 
 
@@ -100,10 +92,7 @@ class While(Control, routes=((OUTSIDE, 0), (0, 1), (1, 0), (0, OUTSIDE))):
     example = HALVED
     carried = In(Any_, (), many=True)
 
-    @staticmethod
-    def run(
-        carried: tuple[object, ...], regions: tuple[Region, ...], flow: ControlFlow
-    ) -> tuple[object, ...]:
+    def run(carried, regions, flow):
         return flow.repeat(carried, *regions)
 
 
@@ -124,8 +113,7 @@ func.func @example(%x: {VEC_F32}, %y: {VEC_F32}, %n: index) {{
 }}"""
     condition = In(Scalar, scalar="i1")
 
-    @staticmethod
-    def run(condition: int, regions: tuple[Region, ...], flow: ControlFlow) -> tuple[object, ...]:
+    def run(condition, regions, flow):
         return flow.branch(condition, regions)
 
 
@@ -157,8 +145,7 @@ func.func @example(%x: {VEC_F32}, %n: index) {{
     flag = In(Index)
     cases = Attr(tuple, (), cpp=False)
 
-    @staticmethod
-    def run(regions: tuple[Region, ...], flow: ControlFlow) -> tuple[object, ...]:
+    def run(regions, flow):
         raise AssertionError("cases were not replaced by branches with two regions")
 
 
@@ -182,8 +169,7 @@ func.func @example(%x: {VEC_F32}, %n: index) {{
 }}"""
     no_inline = Attr(bool, False, cpp=False)
 
-    @staticmethod
-    def run(regions: tuple[Region, ...], flow: ControlFlow) -> tuple[object, ...]:
+    def run(regions, flow):
         return flow.branch(1, regions)
 
 
@@ -193,8 +179,7 @@ class Terminator(Instr, abstract=True, traits=(TERMINATOR,), pipe=S):
     asm = Asm(shape="yield", cpp_text="")
     values = In(Any_, (), many=True)
 
-    @staticmethod
-    def run(values: tuple[object, ...]) -> tuple[object, ...]:
+    def run(values):
         return values
 
 
@@ -206,8 +191,7 @@ class ScfCondition(Instr, name="condition", traits=(TERMINATOR,), pipe=S):
     condition = In(Scalar, scalar="i1")
     values = In(Any_, (), many=True)
 
-    @staticmethod
-    def run(condition: int, values: tuple[object, ...]) -> tuple[object, ...]:
+    def run(condition, values):
         return condition, *values
 
 
@@ -259,8 +243,7 @@ class Branch(Instr, abstract=True, traits=(TERMINATOR, BRANCHES), pipe=S):
     example = SUMMED
     values = In(Any_, (), many=True)
 
-    @staticmethod
-    def run() -> None:
+    def run():
         raise AssertionError("blocks were not replaced by loops and branches with regions")
 
 
@@ -307,8 +290,7 @@ func.func @example(%n: index) {
     message = Attr(str, cpp=False)
     rules = named("trapped", condition == 1, help="the program asserts this condition")
 
-    @staticmethod
-    def run() -> None:
+    def run():
         """Do nothing: the page's rule is the assertion."""
 
 
@@ -335,6 +317,5 @@ func.func @example(%x: {VEC_F32}, %n: i32) {{
     arguments = In(Any_, (), many=True)
     callee = Attr(str)
 
-    @staticmethod
-    def run(callee: str) -> None:
+    def run(callee):
         raise AssertionError(f"the call of {callee} was not replaced by its body")

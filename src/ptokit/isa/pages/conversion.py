@@ -166,15 +166,7 @@ class TCvt(
                 parts = (f"{how}: {' '.join(names)}" for how, names in by_policy.items())
                 yield f"  {target:<6}{source.name:<9}{'; '.join(parts)}"
 
-    @staticmethod
-    def run(
-        dst: Cells,
-        src: Cells,
-        rmode: RoundMode,
-        sat_mode: SaturationMode | None,
-        words_first: bool,
-        chip: bool,
-    ) -> None:
+    def run(dst, src, rmode, sat_mode, words_first, chip):
         rows, cols = dst.valid
         if chip and dst.dtype in FP4:
             cols = cols // 2 * 2

@@ -93,8 +93,7 @@ class Awaited(Signal, abstract=True):
         separate = getattr(env.get("machine"), "separate", False)
         return super().pipe_of(env) if separate else S
 
-    @staticmethod
-    def run(signals: Signals, event_id: int | None, event_id_dyn: int | None) -> None:
+    def run(signals, event_id, event_id_dyn):
         signals.wait(number_of(event_id, event_id_dyn))
 
 
@@ -146,14 +145,7 @@ class SyncSet(OfFfts, name="sync.set"):
     def grid_wide(cls, attrs: Mapping[str, object]) -> bool:
         return attrs.get("ffts_mode") == ALL_OF_KIND
 
-    @staticmethod
-    def run(
-        signals: Signals,
-        of: Pipe,
-        event_id: int | None,
-        event_id_dyn: int | None,
-        ffts_mode: int | None,
-    ) -> None:
+    def run(signals, of, event_id, event_id_dyn, ffts_mode):
         number = number_of(event_id, event_id_dyn)
         if ffts_mode == ALL_OF_KIND:
             signals.of_kind(number)
@@ -187,8 +179,7 @@ class SetCrossBlock(OfBlocks, name="set_cross_block", asm=signalled("set_cross_b
     ffts_mode = Attr(int, None, bits=32)
     rules = (*OfBlocks.rules, named("attribute", ffts_mode == 0, help="use mode 0"))
 
-    @staticmethod
-    def run(signals: Signals, event_id: int | None, event_id_dyn: int | None) -> None:
+    def run(signals, event_id, event_id_dyn):
         signals.of_kind(number_of(event_id, event_id_dyn))
 
 
@@ -220,8 +211,7 @@ class WithinBlock(Signal, abstract=True, example=INTRA, disputes=("X61",)):
 class SetIntraBlock(WithinBlock, name="set_intra_block", asm=signalled("set_intra_block")):
     """Increment a counter at another core of the block, after the earlier work of the pipe."""
 
-    @staticmethod
-    def run(signals: Signals, event_id: int | None, event_id_dyn: int | None) -> None:
+    def run(signals, event_id, event_id_dyn):
         signals.direct(number_of(event_id, event_id_dyn))
 
 
@@ -244,8 +234,7 @@ class SetFfts(Instr, name="set_ffts", traits=(BY_SCALAR,), pipe=S):
     )
     rules = base.dtype.isin(i64, u64, i8, u8)
 
-    @staticmethod
-    def run() -> None:
+    def run():
         """Do nothing: ptokit keeps the counters elsewhere."""
 
 
@@ -329,15 +318,7 @@ class SyncAll(Instr, name="syncall", pipe=S, uses=(FLAGS, SIGNALS)):
     def grid_wide(cls, attrs: Mapping[str, object]) -> bool:
         return True
 
-    @staticmethod
-    def run(
-        flags: CoreFlags,
-        signals: Signals,
-        mode: SyncAllMode,
-        cores: SyncCores,
-        workspace: object,
-        used: int | None,
-    ) -> None:
+    def run(flags, signals, mode, cores, workspace, used):
         flags.barrier(Pipe.ALL)
         if mode is SyncAllMode.HARD:
             workspace, used = None, None

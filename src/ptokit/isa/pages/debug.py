@@ -41,13 +41,6 @@ class Printable(Expr):
         return f"{self.format} has one conversion, of the kind of {self.kind.of}"
 
 
-class Prints(Protocol):
-    """The standard output of a program."""
-
-    def matrix(self, title: str, array: Array, form: PrintFormat) -> None: ...
-    def number(self, format: str, array: Array) -> None: ...
-
-
 class Print(Instr, name="print", uses=(PRINTS,), traits=(BY_SCALAR,), pipe=S):
     """Print a number as C's `printf` does, and start a new line if the format does not.
 
@@ -66,8 +59,7 @@ pto.print ins("n = %+04d", %n : i32)"""
     one = "use one conversion: %d, %u or %x for integers, %f for floats"
     rules = named("print-format", Printable(format, kind), help=one)
 
-    @staticmethod
-    def run(format: str, scalar: Array, prints: Prints) -> None:
+    def run(format, scalar, prints):
         prints.number(format, scalar)
 
 
@@ -85,8 +77,7 @@ func.func @example(%n: index) {
   return
 }"""
 
-    @staticmethod
-    def run(core: Machine) -> None:
+    def run(core):
         core.trap()
 
 
@@ -105,6 +96,5 @@ func.func @example(%n: index) {
     message = Attr(str)
     rules = named("trapped", condition == 1, help="the program asserts this condition")
 
-    @staticmethod
-    def run() -> None:
+    def run():
         """Do nothing: the page's rule is the assertion."""

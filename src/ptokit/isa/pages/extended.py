@@ -31,8 +31,7 @@ class AddUIExtended(Instr, own="addui_extended", name="addui_extended", pipe=S):
     lhs = In(Scalar, whole=True)
     rhs = In(Scalar, whole=True)
 
-    @staticmethod
-    def run(lhs: int, rhs: int, result: ScalarType) -> tuple[int, int]:
+    def run(lhs, rhs, result):
         found = in_type(lhs + rhs, result)
         return found, below(unsigned(found, result), unsigned(lhs, result))
 
@@ -63,8 +62,7 @@ class MulUIExtended(MulExtended, own="mul_extended unsigned", name="mului_extend
 
     asm = IN_FULL.over(Asm(cpp_text=PRODUCT + upper("unsigned __int128", "({unsigned})")))
 
-    @staticmethod
-    def run(lhs: int, rhs: int, low: ScalarType) -> tuple[int, int]:
+    def run(lhs, rhs, low):
         product = wrapped(lhs * rhs, 64)
         if low.bits == 64:
             return product, upper_half(lhs, rhs)
@@ -77,8 +75,7 @@ class MulSIExtended(MulExtended, own="mul_extended signed", name="mulsi_extended
 
     asm = IN_FULL.over(Asm(cpp_text=PRODUCT + upper("__int128", "")))
 
-    @staticmethod
-    def run(lhs: int, rhs: int, low: ScalarType) -> tuple[int, int]:
+    def run(lhs, rhs, low):
         product = wrapped(lhs * rhs, 64)
         if low.bits < 64:
             return in_type(product, low), in_type(bitwise("ashr", product, low.bits), low)
@@ -96,6 +93,5 @@ class Fma(Instr, own="fma ->", name="fma", pipe=S):
     rhs = Real()
     acc = Real()
 
-    @staticmethod
-    def run(lhs: Array, rhs: Array, acc: Array) -> Array:
+    def run(lhs, rhs, acc):
         return functions.fused(lhs, rhs, acc)

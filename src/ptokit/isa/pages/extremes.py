@@ -104,7 +104,7 @@ class RowArg(
     recorded = {"idx": {}}
 
     @classmethod
-    def run(cls, dst: Cells, src: Cells) -> None:
+    def run(cls, dst, src):
         _, column = extremes(src, cls.word, axis=1)
         dst[first_column(src)] = column.cast(dst.dtype)
 
@@ -156,7 +156,7 @@ class RowArgValue(
     disputes = ("E2", "E20", "E39")
 
     @classmethod
-    def run(cls, dst_val: Cells, dst_idx: Cells, src: Cells) -> None:
+    def run(cls, dst_val, dst_idx, src):
         best, column = extremes(src, cls.word, axis=1)
         dst_val[first_column(src)] = best
         dst_idx[first_column(src)] = column.cast(dst_idx.dtype)
@@ -200,7 +200,7 @@ class ColArg(Instr, abstract=True, pipe=V, specials=NAN_IN_FRONT, disputes=("E2"
     recorded = {"idx": {}}
 
     @classmethod
-    def run(cls, dst: Cells, src: Cells) -> None:
+    def run(cls, dst, src):
         _, row = extremes(src, cls.word, axis=0)
         dst[first_row(src)] = row.cast(dst.dtype)
 
@@ -236,7 +236,7 @@ class ColArgValue(
     recorded = {"val_idx": {}}
 
     @classmethod
-    def run(cls, dst_val: Cells, dst_idx: Cells, src: Cells) -> None:
+    def run(cls, dst_val, dst_idx, src):
         best, row = extremes(src, cls.word, axis=0)
         dst_val[first_row(src)] = best
         dst_idx[first_row(src)] = row.cast(dst_idx.dtype)

@@ -15,7 +15,6 @@ from ptokit.isa.pages.slots import (
     MOST_FLAGS,
     TO_CUBE,
     TO_VECTOR,
-    FifoEnd,
     default_slots,
     direction_in_cpp,
 )
@@ -97,8 +96,7 @@ class ReserveBuffer(Instr, name="reserve_buffer", pipe=S, fifo_role=FifoRole.RES
         at(LEVEL12, HARDWARE, named("level", ~base.given, help="the compiler assigns it")),
     )
 
-    @staticmethod
-    def run(base: int | None) -> int:
+    def run(base):
         return base or 0
 
 
@@ -119,8 +117,7 @@ class ImportReservedBuffer(
     label = Attr(str, key="name")
     peer = Attr(str, key="peer_func")
 
-    @staticmethod
-    def run() -> int:
+    def run():
         return 0
 
 
@@ -198,8 +195,7 @@ class InitializePipe(FifoShape, abstract=True):
     once = "the slots have one place in global memory"
     c2v, v2c = (FifoShape.dir_mask.isin(way, BOTH) for way in (TO_VECTOR, TO_CUBE))
 
-    @staticmethod
-    def run(fifo: FifoEnd, gm_slot_buffer: object, gm_slot_tensor: object) -> None:
+    def run(fifo, gm_slot_buffer, gm_slot_tensor):
         fifo.open(gm_slot_buffer if gm_slot_tensor is None else gm_slot_tensor)
 
     rules = (
@@ -282,8 +278,7 @@ class InitializeL2LPipe(FifoOfHandle, name="initialize_l2l_pipe", example=HANDLE
         named("out-of-memory", room <= LARGEST, help=IN_CORE),
     )
 
-    @staticmethod
-    def run(fifo: FifoEnd) -> int:
+    def run(fifo):
         fifo.open(None)
         return 0
 
@@ -309,7 +304,6 @@ class InitializeL2G2LPipe(FifoOfHandle, name="initialize_l2g2l_pipe", example=OU
         named("attribute", local_slot_num > 0, local_slot_num <= FifoOfHandle.slot_num),
     )
 
-    @staticmethod
-    def run(fifo: FifoEnd, gm_addr: object) -> int:
+    def run(fifo, gm_addr):
         fifo.open(gm_addr)
         return 0

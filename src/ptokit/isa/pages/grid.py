@@ -21,7 +21,7 @@ class Query(Instr, abstract=True, uses=(CORE,), pipe=S):
     example = "%number = NAME"
 
     @classmethod
-    def run(cls, core: object) -> int:
+    def run(cls, core):
         return getattr(core, cls.fact)
 
 

@@ -53,8 +53,7 @@ class TQuantHif4(Instr, name="tquant_hif4", pipe=V, targets=(CPU,), disputes=("E
         named("layout", both(*(t.layout == ND for t in (dst, src, exp, max, scaling)))),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, exp: Cells, max: Cells, scaling: Cells) -> None:
+    def run(dst, src, exp, max, scaling):
         rows, cols = src.valid
         x, groups = src[:rows, :cols], rows * (cols // GROUP)
         of_4, of_8 = largest(src, BIT), largest(src, PART)
@@ -135,8 +134,7 @@ class TMatMulMxHif4(MatMul, name="tmatmul_mx_hif4", targets=(CPU,), disputes=("E
     )
     elided = {"c": Like(a, a.valid.rows, b.valid.cols, loc=ACC, dtype=lambda _: f32)}
 
-    @staticmethod
-    def run(c: Cells, a: Cells, a_scale: Cells, b: Cells, b_scale: Cells) -> None:
+    def run(c, a, a_scale, b, b_scale):
         (m, k), n = a.valid, b.valid.cols
         row, col = a_scale.iota(m, k)
         left = scales(col, lambda at: a_scale.take(row * a_scale.cols + at))

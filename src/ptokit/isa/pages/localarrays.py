@@ -36,8 +36,7 @@ class Declaration(Instr, abstract=True, uses=(MACHINE,), pipe=S, disputes=("X25"
     kind = TypeOf(result)
     rules = named("out-of-memory", kind.nbytes <= STACK, help=ON_STACK)
 
-    @staticmethod
-    def run(machine: Machine, result: ArrayType) -> Place:
+    def run(machine, result):
         return machine.array(result)
 
 
@@ -68,8 +67,7 @@ class Got(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
         named("operand-value", inside, help=COUNTED),
     )
 
-    @staticmethod
-    def run(array: Place, index: tuple[int, ...], kind: ScalarType, array_type: ArrayType) -> Array:
+    def run(array, index, kind, array_type):
         return array.element(number_of(index, array_type))[0, 0].bitcast(kind.element)
 
 
@@ -104,8 +102,7 @@ class PutElement(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
     kind, array_type = TypeOf(value), TypeOf(array)
     rules = Got.rules
 
-    @staticmethod
-    def run(array: Place, index: tuple[int, ...], value: Array, array_type: ArrayType) -> None:
+    def run(array, index, value, array_type):
         cells = array.element(number_of(index, array_type))
         cells[0, 0] = value.bitcast(cells.dtype)
 

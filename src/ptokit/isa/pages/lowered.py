@@ -14,12 +14,10 @@ from ptokit.isa.lang.localmemory import (
     OUT_OF_UB,
     PADDING,
     STEPS,
-    Lowering,
     Quantity,
 )
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.arith import in_type, shifted_left
-from ptokit.isa.pages.control import ControlFlow, Region
 
 REGISTER = "ptokit does not execute register instructions below the level of tiles"
 COMBINES = "ptokit executes modes of stores where no instruction works on tiles"
@@ -63,7 +61,7 @@ class OfTransfers(OfTwoFields, abstract=True, unexecuted=""):
     """Two numbers for the loops of later transfers that do not state their loops."""
 
     @classmethod
-    def lowered(cls, make: Lowering, first: Quantity, second: Quantity) -> list[Quantity]:
+    def lowered(cls, make, first, second):
         make.registers.update(dict.fromkeys(cls.changes, (first, second)))
         return []
 
@@ -221,8 +219,7 @@ class PadOfMoves(
     example = OF_NUMBER
     value = In(Scalar, doc="a number of any type")
 
-    @staticmethod
-    def lowered(make: Lowering, value: Quantity) -> list[Quantity]:
+    def lowered(make, value):
         make.registers[PADDING] = value
         return []
 
@@ -246,7 +243,7 @@ func.func @example(%x: {VEC_F32}) {{
     content: ClassVar[Quantity]
 
     @classmethod
-    def lowered(cls, make: Lowering) -> list[object] | None:
+    def lowered(cls, make):
         if not make.alone:
             return None
         make.registers[cls.register] = cls.content
@@ -391,8 +388,7 @@ class ClearBit(OneBit, name="sbitset0"):
 
     asm = Asm(cpp_text="const {type} {result} = sbitset0({value}, {bit});")
 
-    @staticmethod
-    def run(value: int, bit: int, result: ScalarType) -> int:
+    def run(value, bit, result):
         return in_type(value & -1 - shifted_left(1, bit), result)
 
 
@@ -401,8 +397,7 @@ class SetBit(OneBit, name="sbitset1"):
 
     asm = Asm(cpp_text="const {type} {result} = sbitset1({value}, {bit});")
 
-    @staticmethod
-    def run(value: int, bit: int, result: ScalarType) -> int:
+    def run(value, bit, result):
         return in_type(value | shifted_left(1, bit), result)
 
 
@@ -420,6 +415,5 @@ class VecScope(Instr, name="vecscope", core=VECTOR, pipe=V, routes=ONCE, uses=(R
     )
     example = "pto.vecscope {\n}"
 
-    @staticmethod
-    def run(regions: tuple[Region, ...], flow: ControlFlow) -> tuple[object, ...]:
+    def run(regions, flow):
         return flow.branch(1, regions)

@@ -174,8 +174,7 @@ class Product(
 ):
     """c = a x b."""
 
-    @staticmethod
-    def run(c: Cells, a: Cells, b: Cells, short: ShortF32 | None) -> None:
+    def run(c, a, b, short):
         m, n = a.valid.rows, b.valid.cols
         left, right = factors(a, b, short)
         write_boxes(c, m, n, left.matmul(right))
@@ -207,8 +206,7 @@ class Accumulation(MatMul, abstract=True, asm=Asm(order=("acc", "a", "b")), uses
     recorded = {"acc": {"c": "dst"}}
     disputes = ("D8", "D9", "D21", "X95", "E65", "E66")
 
-    @staticmethod
-    def run(c: Cells, acc: Cells, a: Cells, b: Cells, order: Order, short: ShortF32 | None) -> None:
+    def run(c, acc, a, b, order, short):
         m, n = a.valid.rows, b.valid.cols
         left, right = factors(a, b, short)
         write_boxes(c, m, n, product(left, right, acc[:m, :n], order))
@@ -260,16 +258,7 @@ class Biased(
     )
     recorded = {"bias": {"c": "dst"}}
 
-    @staticmethod
-    def run(
-        c: Cells,
-        a: Cells,
-        b: Cells,
-        bias: Cells,
-        order: Order,
-        spaced_biases: bool,
-        short: ShortF32 | None,
-    ) -> None:
+    def run(c, a, b, bias, order, spaced_biases, short):
         m, n = a.valid.rows, b.valid.cols
         left, right = factors(a, b, short)
         step = 2 if spaced_biases and bias.dtype is f16 else 1

@@ -1,7 +1,6 @@
 """Matrix multiplication: products with a scale for each group of 32 elements."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.matrix import (
     BIASES,
     PRODUCT_FP8,
@@ -121,8 +120,7 @@ def gemv(page: type[Scaled]) -> str:
 class ScaledProduct(Scaled, abstract=True, recorded={"plain": {"c": "dst"}}):
     """c = the sum over k of a x b x their scales."""
 
-    @staticmethod
-    def run(c: Cells, a: Cells, a_scale: Cells, b: Cells, b_scale: Cells) -> None:
+    def run(c, a, a_scale, b, b_scale):
         left, right = factors(a, a_scale, b, b_scale)
         write_boxes(c, a.valid.rows, b.valid.cols, left.matmul(right))
 
@@ -157,10 +155,7 @@ class ScaledAccumulation(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled
     )
     recorded = Accumulation.recorded
 
-    @staticmethod
-    def run(
-        c: Cells, acc: Cells, a: Cells, a_scale: Cells, b: Cells, b_scale: Cells, order: Order
-    ) -> None:
+    def run(c, acc, a, a_scale, b, b_scale, order):
         m, n = a.valid.rows, b.valid.cols
         sums = product(*factors(a, a_scale, b, b_scale), acc[:m, :n], order)
         write_boxes(c, m, n, sums)
@@ -191,10 +186,7 @@ class ScaledBiased(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled.dispu
     )
     recorded = Biased.recorded
 
-    @staticmethod
-    def run(
-        c: Cells, a: Cells, a_scale: Cells, b: Cells, b_scale: Cells, bias: Cells, order: Order
-    ) -> None:
+    def run(c, a, a_scale, b, b_scale, bias, order):
         m, n = a.valid.rows, b.valid.cols
         sums = product(*factors(a, a_scale, b, b_scale), bias[0, :n], order)
         write_boxes(c, m, n, sums)
@@ -245,8 +237,7 @@ class TGetScaleAddr(
     )
     disputes = ("D11",)
 
-    @staticmethod
-    def type_of(dst: TileType | None) -> TileType | None:
+    def type_of(dst):
         if dst is None:
             return None
         whole = (
@@ -254,6 +245,5 @@ class TGetScaleAddr(
         )
         return replace(dst, valid=Shape(*whole))
 
-    @staticmethod
-    def run(machine: Machine, dst: TileType, src: TileHandle) -> object:
+    def run(machine, dst, src):
         return machine.tile(dst, src.address // 16)

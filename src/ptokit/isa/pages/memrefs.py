@@ -1,8 +1,6 @@
 """Memrefs: casts, parts, single elements and deallocation of the buffers of lowered text."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.views import STATED, known_extents
 from ptokit.values.layouts import times
 
@@ -63,19 +61,11 @@ func.func @example(%x: {MEMORY}) {{
         ),
     )
 
-    @staticmethod
-    def type_of(
-        result: GlobalType | None,
-        src: GlobalType,
-        sizes: tuple[int | None, ...],
-        strides: tuple[int | None, ...],
-        layout: GlobalLayout | None,
-    ) -> GlobalType:
+    def type_of(result, src, sizes, strides, layout):
         found = result or replace(src, partition=True)
         return replace(found, shape=known_extents(sizes, result), stride=strides, stated=layout)
 
-    @staticmethod
-    def run(src: View, offset: int, result: GlobalType) -> object:
+    def run(src, offset, result):
         begun = src.pointer()
         return begun.moved(offset - begun.offset).view(result)
 
@@ -107,14 +97,12 @@ class MemrefCast(Instr, name="cast", form="of a view", pipe=S):
         named("shape", both(same_extents, same_strides), help=KEPT),
     )
 
-    @staticmethod
-    def type_of(result: GlobalType | None, src: GlobalType) -> GlobalType:
+    def type_of(result, src):
         found = result or src
         stride = src.stride if found.stride is None else found.stride
         return replace(found, shape=known_extents(src.shape, found), stride=src.stride or stride)
 
-    @staticmethod
-    def run(src: View, result: GlobalType) -> object:
+    def run(src, result):
         kind = replace(result, shape=src.type.shape, stride=src.type.stride)
         return src.pointer().view(kind)
 
@@ -138,8 +126,7 @@ class MemrefTileCast(Instr, name="cast", form="of a tile", traits=(WINDOW,), pip
         named("shape", both(result.cols == src.cols, result.step == src.step), help=KEPT),
     )
 
-    @staticmethod
-    def run(src: TileHandle, result: TileType) -> object:
+    def run(src, result):
         return src.part(result, 0, 0)
 
 
@@ -183,8 +170,7 @@ func.func @example(%a: {LINES}, %i: index) {{
         ),
     )
 
-    @staticmethod
-    def run(src: TileHandle, result: TileType, offsets: tuple[int, ...]) -> object:
+    def run(src, result, offsets):
         row, col = offsets if len(offsets) > 1 else (0, *offsets)
         return src.part(result, row, col)
 
@@ -234,22 +220,12 @@ func.func @example(%x: {SQUARE}) {{
         ),
     )
 
-    @staticmethod
-    def type_of(
-        result: GlobalType | None,
-        src: GlobalType,
-        sizes: tuple[int | None, ...],
-        steps: tuple[int | None, ...],
-        layout: GlobalLayout | None,
-    ) -> GlobalType:
+    def type_of(result, src, sizes, steps, layout):
         found = result or replace(src, partition=True)
         shape = known_extents(sizes, result)
         return replace(found, shape=shape, stride=stepped(src.stride, steps), stated=layout)
 
-    @staticmethod
-    def run(
-        src: View, offsets: tuple[int, ...], steps: tuple[int, ...], result: GlobalType
-    ) -> object:
+    def run(src, offsets, steps, result):
         begun = src.partition(replace(result, stride=src.type.stride), offsets)
         return begun.pointer().view(replace(result, stride=stepped(src.type.stride, steps)))
 
@@ -261,8 +237,7 @@ class Dealloc(Instr, name="dealloc", traits=(DEALLOCATES,), pipe=S):
     example = ELEMENT
     src = In(Tile, doc="what `memref.alloc` gave")
 
-    @staticmethod
-    def run() -> None:
+    def run():
         """Do nothing: storage lives as long as its function."""
 
 
@@ -301,8 +276,7 @@ class MemrefLoad(OfBuffer, name="load"):
         *of_element(src, indices),
     )
 
-    @staticmethod
-    def run(src: Cells, indices: tuple[int, ...], kind: ScalarType) -> Array:
+    def run(src, indices, kind):
         row, col = (0, *indices)[-2:]
         return src[row, col].bitcast(kind.element)
 
@@ -323,7 +297,6 @@ class MemrefStore(OfBuffer, name="store"):
         *of_element(dst, indices),
     )
 
-    @staticmethod
-    def run(dst: Cells, indices: tuple[int, ...], value: Array) -> None:
+    def run(dst, indices, value):
         row, col = (0, *indices)[-2:]
         dst[row, col] = value.bitcast(dst.dtype)

@@ -1,7 +1,6 @@
 """Multi-tiles: several tiles of one type that a program uses in turn."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import MultiTileType, TileType
 from ptokit.isa.pages.allocation import Allocation
 from ptokit.isa.pages.windows import FP4, FP8
 
@@ -60,10 +59,8 @@ class MultiTileGet(Instr, name="multi_tile_get", pipe=S):
         named("shape", both(dst.rows == src.rows, dst.cols == src.cols), help="use one type"),
     )
 
-    @staticmethod
-    def type_of(src: MultiTileType) -> TileType:
+    def type_of(src):
         return src.slot
 
-    @staticmethod
-    def run(src: TileHandle, dst: TileType, index: int) -> object:
+    def run(src, dst, index):
         return src.member(dst, index)

@@ -24,7 +24,7 @@ class Partial(Instr, abstract=True, pipe=V, uses=(CHIP, FINITE), specials=NAN_CO
     elided = {"dst": like(src0)}
 
     @classmethod
-    def run(cls, dst: Cells, src0: Cells, src1: Cells, chip: bool, finite_pads: bool) -> None:
+    def run(cls, dst, src0, src1, chip, finite_pads):
         (rows, cols), (height, width) = src0.valid, src1.valid
         left, right = src0[:rows, :cols], src1[:height, :width]
         down, across = least(rows, height), least(cols, width)
@@ -162,17 +162,7 @@ class PartialArg(
     )
 
     @classmethod
-    def run(
-        cls,
-        dst_val: Cells,
-        src0_val: Cells,
-        src1_val: Cells,
-        dst_idx: Cells,
-        src0_idx: Cells,
-        src1_idx: Cells,
-        chip: bool,
-        keeps_first: bool,
-    ) -> None:
+    def run(cls, dst_val, src0_val, src1_val, dst_idx, src0_idx, src1_idx, chip, keeps_first):
         (rows, cols), (height, width) = src0_val.valid, src1_val.valid
         down, across = least(rows, height), least(cols, width)
         left, right = src0_val[:down, :across], src1_val[:down, :across]

@@ -39,16 +39,13 @@ class AddPtr(Instr, name="addptr", pipe=S):
     example = MOVED
     rules = (begun(ptr, offset), known_array(ptr))
 
-    @staticmethod
-    def type_of(ptr: PtrType) -> PtrType:
+    def type_of(ptr):
         return ptr
 
-    @staticmethod
-    def lowered(make: Lowering, ptr: LocalPointer, offset: object) -> LocalPointer:
+    def lowered(make, ptr, offset):
         return ptr.moved(make, offset)
 
-    @staticmethod
-    def run(ptr: Place, offset: int) -> Place:
+    def run(ptr, offset):
         return ptr.moved(offset)
 
 
@@ -80,16 +77,13 @@ func.func @example(%p: !pto.ptr<f32>) {
         ),
     )
 
-    @staticmethod
-    def type_of(result: PtrType | None) -> PtrType | None:
+    def type_of(result):
         return result
 
-    @staticmethod
-    def lowered(ptr: LocalPointer, result: PtrType) -> LocalPointer:
+    def lowered(ptr, result):
         return LocalPointer(ptr.address, result.dtype)
 
-    @staticmethod
-    def run(ptr: Place, result: PtrType) -> Place:
+    def run(ptr, result):
         return ptr.cast(result.dtype)
 
 
@@ -132,10 +126,7 @@ class LoadScalar(Element, name="load_scalar", verb="element"):
     kind = TypeOf(result)
     rules = inside(kind, ptr, offset)
 
-    @staticmethod
-    def lowered(
-        make: Lowering, result: ScalarType, ptr: LocalPointer, offset: object
-    ) -> list[object]:
+    def lowered(make, result, ptr, offset):
         given = {"ptr": element_at(make, ptr, offset), "offset": 0}
         return make.op(LoadOfRows, given, {}, [result])
 
@@ -163,8 +154,7 @@ class StoreScalar(Element, name="store_scalar"):
     kind = TypeOf(value)
     rules = inside(kind, ptr, offset)
 
-    @staticmethod
-    def lowered(make: Lowering, ptr: LocalPointer, value: object, offset: object) -> list[object]:
+    def lowered(make, ptr, value, offset):
         given = {"ptr": element_at(make, ptr, offset), "value": value, "offset": 0}
         return make.op(StoreOfRows, given)
 
@@ -323,8 +313,7 @@ class GetTensorViewDim(OfDimension, name="get_tensor_view_dim"):
 
     asm = Asm(cpp_text="const {type} {result} = {view}.GetShape({dim_of_five});")
 
-    @staticmethod
-    def run(view: View | GlobalType, dim: int) -> int | None:
+    def run(view, dim):
         return one_of((view if isinstance(view, GlobalType) else view.type).shape, dim)
 
 
@@ -333,8 +322,7 @@ class GetTensorViewStride(OfDimension, name="get_tensor_view_stride"):
 
     asm = Asm(cpp_text="const {type} {result} = {view}.GetStride({dim_of_five});")
 
-    @staticmethod
-    def run(view: View | GlobalType, dim: int) -> int | None:
+    def run(view, dim):
         return one_of((view if isinstance(view, GlobalType) else view.type).stride, dim)
 
 
@@ -357,16 +345,13 @@ class TileBufAddr(Instr, name="tile_buf_addr", pipe=S):
         named("location", result.space == tile.loc.text, help="give the memory of the tile"),
     )
 
-    @staticmethod
-    def type_of(tile: TileType) -> PtrType:
+    def type_of(tile):
         return PtrType(tile.dtype, tile.loc.text)
 
-    @staticmethod
-    def lowered(make: Lowering, tile: object, result: PtrType) -> LocalPointer:
+    def lowered(make, tile, result):
         return LocalPointer(make.address(tile), result.dtype)
 
-    @staticmethod
-    def run(tile: TileHandle) -> Place:
+    def run(tile):
         return tile.pointer()
 
 
@@ -387,8 +372,7 @@ class TileBufBuffer(Instr, name="tile_buf_addr", form="as a buffer", traits=(WIN
         named("shape", both(result.cols == tile.cols, result.step == tile.step), help=AS_IT_IS),
     )
 
-    @staticmethod
-    def run(tile: TileHandle, result: TileType) -> object:
+    def run(tile, result):
         return tile.part(result, 0, 0)
 
 
@@ -404,10 +388,8 @@ class TensorViewAddr(Instr, name="tensor_view_addr", pipe=S):
         named("location", result.space == "gm", help="views are of global memory"),
     )
 
-    @staticmethod
-    def type_of(view: GlobalType) -> PtrType:
+    def type_of(view):
         return PtrType(view.dtype)
 
-    @staticmethod
-    def run(view: View) -> Place:
+    def run(view):
         return view.pointer()

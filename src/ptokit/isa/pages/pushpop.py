@@ -1,7 +1,6 @@
 """FIFOs between cores: one kind of core pushes, the other kind pops."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.fifoexamples import BOTH_WAYS, HANDLED, OLDER, OUT_OF_MEMORY, TO_AIC, TO_AIV
 from ptokit.isa.pages.slots import (
@@ -128,12 +127,6 @@ OF_CORE = Asm(clauses=(("aiv_subblockid", ("subblock",)),))
 EntryType: TypeAlias = "GlobalType | TileType"  # the types that are pushed and popped
 
 
-class MovableView(Cells, Protocol):
-    """A view whose place can change."""
-
-    def become(self, other: Cells) -> None: ...
-
-
 def pushed(fifo: FifoEnd, entry: Cells, kind: object, split: int, subblock: int | None) -> None:
     """Push the content of a tile, or the slot that a view has written."""
     if isinstance(kind, TileType):
@@ -167,8 +160,7 @@ class PushToAiv(PushById, name="tpush_to_aiv", core=CUBE, pipe=FIX, example=BOTH
 
     rules = (PushById.rules, whole_lines(AtFifo.split, PushById.entry))
 
-    @staticmethod
-    def run(fifo: FifoEnd, entry: Cells, kind: object, split: int) -> None:
+    def run(fifo, entry, kind, split):
         pushed(fifo, entry, kind, split, None)
 
 
@@ -183,8 +175,7 @@ class PushToAic(PushById, name="tpush_to_aic", core=VECTOR, pipe=MTE3, example=B
         to_vector_cores(AtFifo.split),
     )
 
-    @staticmethod
-    def run(fifo: FifoEnd, entry: Cells, kind: object, split: int, subblock: int | None) -> None:
+    def run(fifo, entry, kind, split, subblock):
         pushed(fifo, entry, kind, split, subblock)
 
 
@@ -211,8 +202,7 @@ class PopById(
         ),
     )
 
-    @staticmethod
-    def type_of(entry: EntryType, valid_row: int | None, valid_col: int | None) -> EntryType:
+    def type_of(entry, valid_row, valid_col):
         if valid_row is None or not isinstance(entry, TileType):
             return entry
         return replace(entry, valid=Shape(valid_row, valid_col))
@@ -230,14 +220,7 @@ class PopFromAic(PopById, name="tpop_from_aic", core=VECTOR, pipe=MTE2, example=
         on(HARDWARE, when(PopById.entry.is_tile, when(AtFifo.split >= ODD_ROWS, both_parts))),
     )
 
-    @staticmethod
-    def run(
-        fifo: FifoEnd,
-        machine: Machine,
-        entry: GlobalType | TileType,
-        split: int,
-        subblock: int | None,
-    ) -> Cells:
+    def run(fifo, machine, entry, split, subblock):
         return popped(fifo, machine, entry, split, subblock)
 
 
@@ -250,8 +233,7 @@ class PopFromAiv(PopById, name="tpop_from_aiv", core=CUBE, pipe=MTE2, example=BO
         to_vector_cores(AtFifo.split),
     )
 
-    @staticmethod
-    def run(fifo: FifoEnd, machine: Machine, entry: EntryType, split: int) -> Cells:
+    def run(fifo, machine, entry, split):
         return popped(fifo, machine, entry, split, None)
 
 
@@ -261,8 +243,7 @@ class FreeById(ById, abstract=True, fifo_role=FifoRole.FREES):
     asm = cpp("TFREE", optional=True)
     entry = In(Entry, None, doc="the entry, where it lies in global memory")
 
-    @staticmethod
-    def run(fifo: FifoEnd, entry: object, split: int) -> None:
+    def run(fifo, entry, split):
         release(fifo, split, unnamed=entry is None)
 
 
@@ -280,8 +261,7 @@ class AllocById(ById, abstract=True, pipe=S, fifo_role=FifoRole.ALLOCATES):
     asm = cpp("TALLOC", before="{type} {entry}; @ ")
     entry = Result(Global)
 
-    @staticmethod
-    def run(fifo: FifoEnd, entry: GlobalType, split: int) -> Cells:
+    def run(fifo, entry, split):
         return allocate(fifo, entry, split, fifo.lane)
 
 
@@ -304,8 +284,7 @@ class TPush(ByHandle, pipe=S, fifo_role=FifoRole.PUSHES, example=OUT_OF_MEMORY):
     kind = TypeOf(entry)
     rules = (AtFifo.rules, by_handle(AtFifo.split, entry, subblock, VEC))
 
-    @staticmethod
-    def run(fifo: FifoEnd, entry: Cells, kind: object, split: int, subblock: int | None) -> None:
+    def run(fifo, entry, kind, split, subblock):
         pushed(fifo, entry, kind, split, subblock)
 
 
@@ -320,14 +299,7 @@ class TPop(ByHandle, pipe=S, fifo_role=FifoRole.POPS):
     kind = TypeOf(entry)
     rules = (AtFifo.rules, by_handle(AtFifo.split, entry, subblock, MAT))
 
-    @staticmethod
-    def run(
-        fifo: FifoEnd,
-        entry: MovableView,
-        kind: GlobalType | TileType,
-        split: int,
-        subblock: int | None,
-    ) -> None:
+    def run(fifo, entry, kind, split, subblock):
         lane = fifo.lane if subblock is None else subblock
         if isinstance(kind, TileType):
             pop(fifo, entry, split, lane)
@@ -342,8 +314,7 @@ class TFree(ByHandle, pipe=S, fifo_role=FifoRole.FREES):
     handle = ByHandle.handle
     entry = In(Entry, None, doc="the entry, where it lies in global memory")
 
-    @staticmethod
-    def run(fifo: FifoEnd, entry: object, split: int) -> None:
+    def run(fifo, entry, split):
         release(fifo, split, unnamed=entry is None)
 
 
@@ -355,8 +326,7 @@ class TAlloc(ByHandle, pipe=S, fifo_role=FifoRole.ALLOCATES, example=OUT_OF_MEMO
     entry = Out(Global, doc="becomes the slot")
     kind = TypeOf(entry)
 
-    @staticmethod
-    def run(fifo: FifoEnd, entry: MovableView, kind: GlobalType, split: int) -> None:
+    def run(fifo, entry, kind, split):
         entry.become(allocate(fifo, kind, split, fifo.lane))
 
 
@@ -371,8 +341,7 @@ class DeclareTile(DeclaredEntry, name="declare_tile", traits=(RECEIVES,), exampl
 
     entry = Result(Tile)
 
-    @staticmethod
-    def run(machine: Machine, entry: TileType) -> Cells:
+    def run(machine, entry):
         return machine.new(entry.closed)
 
 
@@ -381,8 +350,7 @@ class DeclareGlobal(DeclaredEntry, name="declare_global", example=OUT_OF_MEMORY)
 
     entry = Result(Global)
 
-    @staticmethod
-    def run(machine: Machine, entry: GlobalType) -> Cells:
+    def run(machine, entry):
         return machine.nowhere(entry)
 
 
@@ -392,6 +360,5 @@ class DeclareTileMemref(DeclaredEntry, name="declare_tile_memref", traits=(RECEI
     example = OLDER
     entry = Result(Entry)
 
-    @staticmethod
-    def run(machine: Machine, entry: TileType) -> Cells:
+    def run(machine, entry):
         return machine.new(entry)

@@ -100,8 +100,7 @@ class TQuant(
     rules = quantising(i8, Quantisation.scale)
     elided = {"dst": like(Quantisation.src, dtype=lambda _: i8)}
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, scale: Cells) -> None:
+    def run(dst, src, scale):
         rows, cols = src.valid
         as_bytes(dst, src[:rows, :cols] * scale[:rows, 0], rows, cols)
 
@@ -128,8 +127,7 @@ class TQuantAsymmetric(
     elided = {"dst": like(Quantisation.src, dtype=lambda _: u8)}
     recorded = {"int8_asym": {}}
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, scale: Cells, offset: Cells) -> None:
+    def run(dst, src, scale, offset):
         rows, cols = src.valid
         y = src[:rows, :cols] * scale[:rows, 0] + offset[:rows, 0]
         as_bytes(dst, y, rows, cols)
@@ -157,8 +155,7 @@ class TDequant(Instr, inner_flags=(A2A3,), pipe=V, recorded={"row": {}, "element
     )
     elided = {"dst": like(src, dtype=lambda _: f32)}
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, scale: Cells, offset: Cells) -> None:
+    def run(dst, src, scale, offset):
         rows, cols = src.valid
         row, col = src.iota(rows, cols)
         column = col.minimum(scale.valid.cols - 1)
@@ -444,19 +441,7 @@ class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz"):
         in_vec(exp_zz),
     )
 
-    @staticmethod
-    def run(
-        dst: Cells,
-        src: Cells,
-        exp: Cells,
-        max: Cells,
-        scaling: Cells,
-        exp_zz: Cells,
-        scale: MxScale,
-        axis: GroupAxis,
-        interleave: bool,
-        chip: bool,
-    ) -> None:
+    def run(dst, src, exp, max, scaling, exp_zz, scale, axis, interleave, chip):
         tiles = (dst, src, exp, max, scaling)
         exponents = quantise_groups(*tiles, MxFormat.FP8, scale, axis, interleave, chip)
         row, group = src.iota(*exponents.shape)
@@ -483,17 +468,6 @@ class TQuantDn(MxQuantisation, name="tquant_dn", recorded=dict.fromkeys(MX_FORMS
     }
     rules = (grouping(), room(along=False))
 
-    @staticmethod
-    def run(
-        dst: Cells,
-        src: Cells,
-        exp: Cells,
-        max: Cells,
-        scaling: Cells,
-        format: MxFormat,
-        scale: MxScale,
-        interleave: bool,
-        chip: bool,
-    ) -> None:
+    def run(dst, src, exp, max, scaling, format, scale, interleave, chip):
         tiles, down = (dst, src, exp, max, scaling), GroupAxis.DOWN
         quantise_groups(*tiles, format, scale, down, interleave, chip)

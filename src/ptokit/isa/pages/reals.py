@@ -30,7 +30,7 @@ class BinaryReal(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), p
     rhs = Real()
 
     @classmethod
-    def run(cls, lhs: Array, rhs: Array) -> Array:
+    def run(cls, lhs, rhs):
         return cls.f(lhs, rhs)
 
 
@@ -124,7 +124,7 @@ class UnaryReal(Instr, abstract=True, asm=Asm(dialect="math", shape="same"), pip
     value = Real()
 
     @classmethod
-    def run(cls, value: Array) -> Array:
+    def run(cls, value):
         return cls.f(value)
 
 
@@ -192,8 +192,7 @@ class AbsI(Instr, own="absi signed", pipe=S):
     source = TypeOf(value)
     rules = signless(source)
 
-    @staticmethod
-    def run(value: Array) -> Array:
+    def run(value):
         return (value < 0).where(0 - value, value)
 
 
@@ -233,12 +232,11 @@ class CmpF(Instr, own="cmpf", asm=COMPARED, pipe=S):
     rhs = Real()
     predicate = Attr(FloatPredicate, FloatPredicate.FALSE)
 
-    @staticmethod
-    def run(lhs: Array, rhs: Array, predicate: FloatPredicate) -> Array:
+    def run(lhs, rhs, predicate):
         word, either = predicate.text, lhs.isnan() | rhs.isnan()
         if word in ("true", "false"):
             return lhs.equals(lhs) | either if word == "true" else lhs < lhs
-        relation = {"one": "ne", "une": "ne", "ord": "rd", "uno": "no"}.get(word, word[1:])
+        relation = {"one": "ne", "une": "ne", "ord": "rd", "uno": "no"}.get(word) or word[1:]
         found = RELATIONS[relation](lhs, rhs)
         return found | either if word.startswith("u") else found
 
@@ -256,8 +254,7 @@ class ExtF(Conversion, own="ftof wider"):
 
     example = "%a = arith.constant 1.5 : f16\n%n = NAME %a : f16 to f32"
 
-    @staticmethod
-    def run(value: Array, result: ScalarType) -> Array:
+    def run(value, result):
         return value.cast(result.element)
 
 
@@ -299,10 +296,7 @@ class TruncF(Rounded, own="ftof", symbol="float"):
 
     example = "%a = arith.constant 1.5 : f32\n%n = NAME %a downward : f32 to bf16"
 
-    @staticmethod
-    def run(
-        value: Array, result: ScalarType, rounding: ScalarRounding | None, beyond: Beyond | None
-    ) -> Array:
+    def run(value, result, rounding, beyond):
         return value.cast(result.element, MODES[rounding], saturate=beyond is Beyond.SAT)
 
 
@@ -320,14 +314,7 @@ class FromSigned(
     source = TypeOf(value)
     rules = signless(source)
 
-    @staticmethod
-    def run(
-        value: Array,
-        source: ScalarType,
-        result: ScalarType,
-        rounding: ScalarRounding | None,
-        beyond: Beyond | None,
-    ) -> Array:
+    def run(value, source, result, rounding, beyond):
         negated = 0 - value.cast(i32) if source.bits == 1 else value  # an i1 is 0 or -1
         return negated.cast(result.element, MODES[rounding], saturate=beyond is Beyond.SAT)
 
@@ -345,10 +332,7 @@ class FromUnsigned(
     source = TypeOf(value)
     rules = signless(source)
 
-    @staticmethod
-    def run(
-        value: Array, result: ScalarType, rounding: ScalarRounding | None, beyond: Beyond | None
-    ) -> Array:
+    def run(value, result, rounding, beyond):
         bits = value.bitcast(unsigned_of(value.dtype))
         return bits.cast(result.element, MODES[rounding], saturate=beyond is Beyond.SAT)
 
@@ -374,8 +358,7 @@ class ToSigned(ToInteger, own="ftoi signed", name="fptosi"):
 
     example = "%a = arith.constant -7.5 : f32\n%n = NAME %a : f32 to i32"
 
-    @staticmethod
-    def run(value: Array, result: ScalarType, rounding: ScalarRounding | None) -> Array:
+    def run(value, result, rounding):
         return value.cast(result.element, MODES[rounding], saturate=True)
 
 
@@ -389,8 +372,7 @@ class ToUnsigned(
 
     example = "%a = arith.constant 7.5 : f32\n%n = NAME %a : f32 to i32"
 
-    @staticmethod
-    def run(value: Array, result: ScalarType, rounding: ScalarRounding | None) -> Array:
+    def run(value, result, rounding):
         wanted = unsigned_of(result.element)
         return value.cast(wanted, MODES[rounding], saturate=True).bitcast(result.element)
 
@@ -406,8 +388,7 @@ class SameBits(Conversion, abstract=True, asm=in_cpp("std::bit_cast<{type}>({val
     )
     rules = (signless(source, kind), of_one_width)
 
-    @staticmethod
-    def run(value: Array, result: ScalarType) -> Array:
+    def run(value, result):
         return value.bitcast(result.element)
 
 

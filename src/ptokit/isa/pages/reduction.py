@@ -57,7 +57,7 @@ class RowFold(RowReduce, abstract=True):
     f: ClassVar[Callable[[Array, DType], Array]]
 
     @classmethod
-    def run(cls, dst: Cells, src: Cells) -> None:
+    def run(cls, dst, src):
         dst[first_column(src)] = cls.f(src[src.valid], dst.dtype)
 
 
@@ -193,8 +193,7 @@ class TRowSum(
     recorded = {"plain": {}, "f16_f32": {}, "bf16_f32": {}, "i16_i32": {}}
     disputes = ("E31", "E33", "E39", "E62", "E81")
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, order: Order, saturated_sums: bool) -> None:
+    def run(dst, src, order, saturated_sums):
         dst[first_column(src)] = row_sums(dst, src, order, saturated_sums)
 
 
@@ -218,8 +217,7 @@ class TRowProd(RowReduce, rules=by_row(MAX_CPU, VEC_A2A3, VEC_A2A3), uses=(ORDER
 
     disputes = ("E33", "E39")
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, order: Order) -> None:
+    def run(dst, src, order):
         dst[first_column(src)] = row_products(src, order).cast(dst.dtype)
 
 
@@ -258,7 +256,7 @@ class ColFold(ColReduce, abstract=True):
     f: ClassVar[Fold]
 
     @classmethod
-    def run(cls, dst: Cells, src: Cells) -> None:
+    def run(cls, dst, src):
         dst[first_row(src)] = cls.f(src[src.valid].cast(dst.dtype))
 
 
@@ -325,8 +323,7 @@ class TColSum(ColReduce, uses=(ORDER,), disputes=("E29", "E33")):
     )
     recorded = {**ColReduce.recorded, "tmp": {}}
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, is_binary: bool | None, order: Order) -> None:
+    def run(dst, src, is_binary, order):
         x = src[src.valid].cast(dst.dtype)
         pairs = bool(is_binary) and order in (Order.A2A3, Order.A5) and x.dtype.is_float
         dst[first_row(src)] = in_pairs(x, src) if pairs else x.fold("add", 0, 0)
@@ -385,8 +382,7 @@ class TPairReduceSum(Instr, pipe=V, uses=(CHIP,), specials=NAN_COMPUTED, dispute
         in_vec(dst, src),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, chip: bool) -> None:
+    def run(dst, src, chip):
         rows, cols = src.valid
         halves = cols // 2
         left = src[:rows, 0 : 2 * halves : 2]

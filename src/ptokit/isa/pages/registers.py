@@ -79,12 +79,6 @@ def fits_registers(src: Operand) -> tuple[Ruled, ...]:
     )
 
 
-class RegisterFile(Protocol):
-    """The registers by name."""
-
-    def __setitem__(self, name: str, value: int) -> None: ...
-
-
 class SetOfMap(Instr, abstract=True, uses=(REGISTERS,), pipe=S):
     """A register of the unroll, computed from a feature map by `f`."""
 
@@ -96,7 +90,7 @@ class SetOfMap(Instr, abstract=True, uses=(REGISTERS,), pipe=S):
     rules = fits_registers(src)
 
     @classmethod
-    def run(cls, registers: RegisterFile, src: Images, mode: FmatrixMode) -> None:
+    def run(cls, registers, src, mode):
         registers[f"{cls.register}_{mode.bank}"] = cls.f(src)
 
 
@@ -152,8 +146,7 @@ class SetQuantScalar(
     rules = (of_pipe(number), on(HARDWARE, single))
     example = "%half = arith.constant 0.5 : f32\nNAME %half : f32"
 
-    @staticmethod
-    def run(registers: RegisterFile, scale: float, out: QuantOut) -> None:
+    def run(registers, scale, out):
         signed = out is QuantOut.I8
         registers["QUANT_PRE"] = packed((code(scale, f32), 0), (int(signed), 46))
 
@@ -185,8 +178,7 @@ class SetQuantVector(
         on(HARDWARE, named("address-misaligned", fp.address % 128 == 0, help="128-byte granules")),
     )
 
-    @staticmethod
-    def run(registers: RegisterFile, fp: TileHandle) -> None:
+    def run(registers, fp):
         registers["FPC"] = packed((fp.address >> 7, 8))
 
 
@@ -217,8 +209,7 @@ class SetHf32Mode(SetShortF32):
         cpp_text="SETHF32MODE<{enable}, RoundMode::{mode}>();",
     )
 
-    @staticmethod
-    def run(registers: RegisterFile, enable: bool, mode: RoundMode) -> None:
+    def run(registers, enable, mode):
         registers["HF32"] = shortening(enable, mode)
 
 
@@ -234,7 +225,6 @@ class SetTf32Mode(SetShortF32, uses=(REGISTERS, TF32)):
         cpp_text="SETTF32MODE<{enable}, RoundMode::{mode}>();",
     )
 
-    @staticmethod
-    def run(registers: RegisterFile, enable: bool, mode: RoundMode, tf32: bool) -> None:
+    def run(registers, enable, mode, tf32):
         if tf32:
             registers["TF32"] = shortening(enable, mode)

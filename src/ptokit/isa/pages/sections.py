@@ -1,7 +1,6 @@
 """Sections: parts of a function that only one kind of core runs."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.control import ControlFlow, Region
 
 L1_F32 = VEC_NZ.replace("vec", "mat")
 ONCE = ((OUTSIDE, 0), (0, OUTSIDE))
@@ -30,8 +29,7 @@ func.func @example(%x: {VEC_F32}, %y: {VEC_F32}) {{
   return
 }}"""
 
-    @staticmethod
-    def run(regions: tuple[Region, ...], flow: ControlFlow) -> tuple[object, ...]:
+    def run(regions, flow):
         return flow.branch(1, regions)
 
 
@@ -76,8 +74,7 @@ class Threads(
 
     targets = ("cpu", "a5")
 
-    @staticmethod
-    def run(regions: tuple[Region, ...], flow: ControlFlow) -> tuple[object, ...]:
+    def run(regions, flow):
         return flow.branch(1, regions)
 
 
@@ -147,8 +144,7 @@ func.func @example(%x: i32, %n: i32) {
     x = In(Scalar, scalar="i32", doc="threads along x")
     rules = of_extents(x, y, z)
 
-    @staticmethod
-    def lowered() -> list[object]:
+    def lowered():
         return []
 
 

@@ -90,8 +90,7 @@ class TCmp(
         on(A2A3, named("attribute", either(src0.dtype != i32, Compare.cmp == CmpMode.EQ))),
     )
 
-    @staticmethod
-    def run(dst: Cells, src0: Cells, src1: Cells, cmp: CmpMode) -> None:
+    def run(dst, src0, src1, cmp):
         rows, cols = compared_region(dst, src0)
         put_bits(dst, compared(src0[:rows, :cols], cmp, src1[:rows, :cols]), rows, cols)
 
@@ -124,8 +123,7 @@ class TCmpS(
     scalar = In(Scalar, doc="the right operand of all; it takes src0's element type")
     recorded = {"scalar": {"cmp": "cmp_mode"}}
 
-    @staticmethod
-    def run(dst: Cells, src0: Cells, scalar: Term, cmp: CmpMode, mask_streams: bool) -> None:
+    def run(dst, src0, scalar, cmp, mask_streams):
         put_compared(dst, src0, cmp, scalar, mask_streams)
 
 
@@ -145,8 +143,7 @@ class TCmpSTile(
     first = named("shape", src1.valid.rows >= 1, src1.valid.cols >= 1, help="src1 has an element")
     rules = (WITH_ONE, one_type(src0, src1), first, in_vec(src1))
 
-    @staticmethod
-    def run(dst: Cells, src0: Cells, src1: Cells, cmp: CmpMode, mask_streams: bool) -> None:
+    def run(dst, src0, src1, cmp, mask_streams):
         put_compared(dst, src0, cmp, src1[0, 0], mask_streams)
 
 
@@ -200,8 +197,7 @@ class TSel(Instr, pipe=V, specials=NAN_MOVES, disputes=("E11", "E69", "E79")):
         named_scratch(tmp, (A2A3,)),
     )
 
-    @staticmethod
-    def run(dst: Cells, mask: Cells, src0: Cells, src1: Cells) -> None:
+    def run(dst, mask, src0, src1):
         dst[dst.valid] = chosen(mask, dst.valid).where(src0[dst.valid], src1[dst.valid])
 
 
@@ -236,6 +232,5 @@ class TSelS(Instr, inner_flags=(A2A3,), pipe=V, specials=NAN_MOVES, disputes=("E
         named_scratch(tmp, (A2A3,)),
     )
 
-    @staticmethod
-    def run(dst: Cells, mask: Cells, src: Cells, scalar: Term) -> None:
+    def run(dst, mask, src, scalar):
         dst[dst.valid] = chosen(mask, dst.valid).where(src[dst.valid], scalar)

@@ -94,8 +94,7 @@ class StructGet(OnField, name="struct_get"):
     kind, whole = TypeOf(result), TypeOf(struct)
     rules = field_of(struct, path, kind)
 
-    @staticmethod
-    def run(struct: Place, path: tuple[int, ...], whole: StructType, kind: ScalarType) -> Array:
+    def run(struct, path, whole, kind):
         return number_at(struct, whole, path)[0, 0].bitcast(kind.element)
 
 
@@ -109,8 +108,7 @@ class StructSet(OnField, name="struct_set"):
     kind, whole = TypeOf(value), TypeOf(struct)
     rules = field_of(struct, path, kind)
 
-    @staticmethod
-    def run(struct: Place, path: tuple[int, ...], value: Array, whole: StructType) -> None:
+    def run(struct, path, value, whole):
         cells = number_at(struct, whole, path)
         cells[0, 0] = value.bitcast(cells.dtype)
 

@@ -175,7 +175,7 @@ class KnownFlag(OfPipes, abstract=True, disputes=("X13", "X14", "X112")):
     event = Attr(EventId, key="event_id")
 
     @classmethod
-    def run(cls, flags: CoreFlags, source: Pipe, target: Pipe, event: EventId) -> None:
+    def run(cls, flags, source, target, event):
         cls.moved(flags)(source, target, event.number)
 
 
@@ -200,7 +200,7 @@ class ComputedFlag(OfPipes, abstract=True):
     rules = (*OfPipes.rules, named("operand-value", event >= 0, event <= 7, help=eight))
 
     @classmethod
-    def run(cls, flags: CoreFlags, source: Pipe, target: Pipe, event: int) -> None:
+    def run(cls, flags, source, target, event):
         cls.moved(flags)(source, target, event)
 
 
@@ -226,7 +226,7 @@ class OfOperations(Flag, abstract=True, disputes=("X13", "X14")):
     rules = known(source, target)
 
     @classmethod
-    def run(cls, flags: CoreFlags, source: str, target: str, event: EventId) -> None:
+    def run(cls, flags, source, target, event):
         cls.moved(flags)(order(source), order(target), event.number)
 
 
@@ -263,8 +263,7 @@ class Barrier(
         on(A5, warns(named("attribute", ~of.isin(M, FIX), help=UNSURE))),
     )
 
-    @staticmethod
-    def run(flags: CoreFlags, of: Pipe) -> None:
+    def run(flags, of):
         flags.barrier(of)
 
 
@@ -280,8 +279,7 @@ class OfOperation(
 
     op = Attr(str, key="op_type", in_cpp=pipe_in_cpp)
 
-    @staticmethod
-    def run(flags: CoreFlags, op: str) -> None:
+    def run(flags, op):
         flags.barrier(order(op))
 
 
@@ -300,8 +298,7 @@ class TSync(Instr, uses=(FLAGS,), pipe=S):
     example = f"{EVENTS}\ntsync.op #pto.op<TLOAD>"
     events = In(Any_, (), many=True, doc="what was recorded")
 
-    @staticmethod
-    def run(flags: CoreFlags, events: tuple[object, ...]) -> None:
+    def run(flags, events):
         for event in events:
             flags.join(event)
 

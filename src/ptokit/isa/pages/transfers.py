@@ -13,7 +13,7 @@ from ptokit.isa.pages.windows import (
     QUANT_F16_SUMS,
     parameters,
 )
-from ptokit.values.fixpipe import FixPipe, narrowed
+from ptokit.values.fixpipe import narrowed
 from ptokit.values.pads import pad_bits
 
 G = GlobalLayout
@@ -206,8 +206,7 @@ class TLoad(Instr, uses=(FINITE, CLEARS, CHIP), specials=NAN_MOVES, pipe=MTE2):
     forms = "nd_vec dn_vec nz_vec nd_mat nz_mat nd2nz_mat dn2zn_mat dn2nz_mat mx_mat"
     recorded = {form: {} for form in forms.split()}
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, finite_pads: bool, zero_pads: bool, chip: bool) -> None:
+    def run(dst, src, finite_pads, zero_pads, chip):
         x = src[dst.valid].bitcast(dst.dtype)
         rows, cols = dst.valid
         if zero_pads or dst.pad is not PadValue.NULL:
@@ -345,15 +344,7 @@ class TStore(
     forms = "nd_vec dn_vec nz_vec nd_acc nz_acc relu_acc atomic_add"
     recorded = {form: {} for form in forms.split()} | {"scalar_acc": {"quant": "pre_quant_scalar"}}
 
-    @staticmethod
-    def run(
-        dst: Cells,
-        src: Cells,
-        quant: Array | None,
-        atomic: AtomicType,
-        relu: ReluPreMode,
-        fixpipe: FixPipe,
-    ) -> None:
+    def run(dst, src, quant, atomic, relu, fixpipe):
         value = narrowed(src[src.valid], dst.dtype, quant, relu, fixpipe)
         store(dst, src.valid, value, atomic)
 
@@ -396,10 +387,7 @@ func.func @example(%acc: {L0C}, %fp: {PARAMETERS}, %out: !pto.ptr<i8>) {{
     recorded = {"fp_acc": {}}
     disputes = ("D3", "D4", "D20", "D26", "C49")
 
-    @staticmethod
-    def run(
-        dst: Cells, src: Cells, fp: Cells, atomic: AtomicType, relu: ReluPreMode, fixpipe: FixPipe
-    ) -> None:
+    def run(dst, src, fp, atomic, relu, fixpipe):
         params = fp[0, : src.valid.cols]
         value = narrowed(src[src.valid], dst.dtype, params, relu, fixpipe, by_column=True)
         store(dst, src.valid, value, atomic)

@@ -3,7 +3,6 @@
 from ptokit.isa.formula.formulas import UNKNOWN, Env, Evaluate, Missing
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType
 from ptokit.isa.pages.layout.ttrans import places
 from ptokit.values.layouts import Extents
@@ -73,13 +72,6 @@ def agree(of: Extents, to: Extents) -> bool:
     return (of.n, of.h, of.w) == (to.n, to.h, to.w) and of.c <= to.c1 * to.c0
 
 
-class StatedView(Cells, Protocol):
-    """A view as a body sees it, with its type at run time."""
-
-    @property
-    def type(self) -> GlobalType: ...
-
-
 class TLoadConv(Instr, name="tload", form="convolution", specials=NAN_MOVES, pipe=MTE2):
     """Copy the array that `src` describes into a convolution tile.
 
@@ -132,8 +124,7 @@ func.func @example(%x: !pto.ptr<f16>, %t: {MAP}) {{
         on(HARDWARE, dst.dtype.isin(*IN_MAPS), src.dtype.isin(*IN_MAPS)),
     )
 
-    @staticmethod
-    def moved_types(types: Env, target: Target) -> Env:
+    def moved_types(types, target):
         """Return the view with the extents that the tile lists, as far as it has them.
 
         C++ has five: outer ones of 1 that a tile lacks, or all but the channels of a block.
@@ -149,8 +140,7 @@ func.func @example(%x: !pto.ptr<f16>, %t: {MAP}) {{
             return {}
         return {"src": replace(view, shape=view.shape[outer:], stride=view.stride[outer:])}
 
-    @staticmethod
-    def run(dst: Images, src: StatedView) -> None:
+    def run(dst, src):
         kind = src.type
         if kind.layout not in PLANES:
             dst.flat(dst.extents.c0)[:, :] = src[:, :].bitcast(dst.dtype)

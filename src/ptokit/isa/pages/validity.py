@@ -11,12 +11,6 @@ pto.set_validshape %t, %r, %c : {OPEN}
 %rows, %cols = pto.get_validshape %t : {OPEN}"""
 
 
-class Resizable(Protocol):
-    """A tile as the body sees it that changes its valid region."""
-
-    def resize(self, rows: int, cols: int) -> None: ...
-
-
 class SetValidShape(Instr, name="set_validshape", verb="resize", traits=(RESIZES,), pipe=S):
     """From here on the valid region of this handle is `rows` x `cols`. No element changes.
 
@@ -35,8 +29,7 @@ class SetValidShape(Instr, name="set_validshape", verb="resize", traits=(RESIZES
         named("tile-shape", both(cols >= 0, cols <= tile.cols), help=fewer),
     )
 
-    @staticmethod
-    def run(tile: Resizable, rows: int, cols: int) -> None:
+    def run(tile, rows, cols):
         tile.resize(rows, cols)
 
 
@@ -52,8 +45,7 @@ class GetValidShape(Instr, name="get_validshape", pipe=S):
     src = In(Tile)
     example = RESIZED
 
-    @staticmethod
-    def run(src: TileType | Cells) -> tuple[int | None, int | None]:
+    def run(src):
         return src.valid.rows, src.valid.cols
 
 
@@ -70,8 +62,7 @@ class TileValidRows(
 ):
     """The rows of the valid region."""
 
-    @staticmethod
-    def run(src: TileType | Cells) -> int | None:
+    def run(src):
         return src.valid.rows
 
 
@@ -80,8 +71,7 @@ class TileValidCols(
 ):
     """The columns of the valid region."""
 
-    @staticmethod
-    def run(src: TileType | Cells) -> int | None:
+    def run(src):
         return src.valid.cols
 
 
@@ -99,8 +89,7 @@ class SameBytes(Instr, abstract=True, traits=(ALIASES,), pipe=S, specials=NAN_MO
     )
     elided = {"dst": like(src, whole=True)}
 
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst, src):
         dst.alias(src)
 
 

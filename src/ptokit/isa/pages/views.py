@@ -87,20 +87,12 @@ class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S, disput
         ),
     )
 
-    @staticmethod
-    def type_of(
-        result: GlobalType | None,
-        ptr: PtrType,
-        shape: tuple[int | None, ...],
-        strides: tuple[int | None, ...],
-        layout: GlobalLayout | None,
-    ) -> GlobalType:
+    def type_of(result, ptr, shape, strides, layout):
         shape = known_extents(shape, result)
         result = result or GlobalType(ptr.dtype, shape)
         return replace(result, shape=shape, stride=strides, stated=layout or result.stated)
 
-    @staticmethod
-    def run(ptr: Place, result: GlobalType) -> object:
+    def run(ptr, result):
         return ptr.view(result)
 
 
@@ -135,13 +127,9 @@ class PartitionView(Instr, name="partition_view", verb="part", pipe=S, disputes=
         by(BOARDS, named("window-out-of-bounds", offsets + sizes <= view.extents, help=INSIDE)),
     )
 
-    @staticmethod
-    def type_of(
-        result: GlobalType | None, view: GlobalType, sizes: tuple[int | None, ...]
-    ) -> GlobalType:
+    def type_of(result, view, sizes):
         boxes = GlobalLayout.NZ if view.layout is GlobalLayout.NZ else view.stated
         return replace(view, shape=known_extents(sizes, result), stated=boxes, partition=True)
 
-    @staticmethod
-    def run(view: View, offsets: tuple[int, ...], result: GlobalType) -> View:
+    def run(view, offsets, result):
         return view.partition(result, offsets)

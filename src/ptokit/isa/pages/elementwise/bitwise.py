@@ -32,7 +32,7 @@ class BitsOfAny(
     """dst = f(src0, src1) on the bits of integers, and on chips also of floats."""
 
     @classmethod
-    def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
+    def run(cls, dst, src0, src1):
         kind = {16: u16, 32: u32}[dst.dtype.bits] if dst.dtype.is_float else dst.dtype
         left, right = (src[dst.valid].bitcast(kind) for src in (src0, src1))
         dst[dst.valid] = cls.f(left, right).bitcast(dst.dtype)
@@ -67,7 +67,7 @@ class ShiftedBits(Bits, abstract=True, uses=(CHIP,), inner_flags=(A2A3,), disput
     """dst = f(src0, src1): chips take amounts of 64-bit elements modulo 64."""
 
     @classmethod
-    def run(cls, dst: Cells, src0: Cells, src1: Cells, chip: bool = False) -> None:
+    def run(cls, dst, src0, src1, chip=False):
         amount = src1[dst.valid]
         amount = amount & 63 if by_halves(dst.dtype, chip) else amount
         dst[dst.valid] = cls.f(src0[dst.valid], amount)

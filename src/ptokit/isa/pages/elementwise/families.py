@@ -99,7 +99,7 @@ class Binary(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED)
     elided = {"dst": like(src0)}
 
     @classmethod
-    def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
+    def run(cls, dst, src0, src1):
         dst[dst.valid] = cls.f(src0[dst.valid], src1[dst.valid])
 
 
@@ -128,7 +128,7 @@ class Ternary(Instr, abstract=True, pipe=V, asm=OF_ONE_TYPE, specials=NAN_COMPUT
     elided = {"dst": like(src0)}
 
     @classmethod
-    def run(cls, dst: Cells, src0: Cells, src1: Cells, src2: Cells) -> None:
+    def run(cls, dst, src0, src1, src2):
         dst[dst.valid] = cls.f(*(x[dst.valid] for x in (src0, src1, src2)))
 
 
@@ -141,7 +141,7 @@ class Updating(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTE
     src1 = In(Tile, doc="the second operands")
 
     @classmethod
-    def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
+    def run(cls, dst, src0, src1):
         dst[dst.valid] = cls.f(*(x[dst.valid] for x in (dst, src0, src1)))
 
 
@@ -154,7 +154,7 @@ class Unary(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED):
     elided = {"dst": like(src)}
 
     @classmethod
-    def run(cls, dst: Cells, src: Cells) -> None:
+    def run(cls, dst, src):
         dst[dst.valid] = cls.f(src[dst.valid])
 
 
@@ -171,7 +171,7 @@ class WithScalar(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPU
     elided = {"dst": like(src)}
 
     @classmethod
-    def run(cls, dst: Cells, src: Cells, scalar: Number) -> None:
+    def run(cls, dst, src, scalar):
         x = src[dst.valid]
         dst[dst.valid] = cls.f(x, x.number(scalar))
 

@@ -107,7 +107,7 @@ class Converting(Instr, abstract=True, pipe=V, asm=Asm(deduced=True, cpp_on=CHIP
     )
 
     @classmethod
-    def run(cls, dst: Cells, src0: Cells, src1: Cells) -> None:
+    def run(cls, dst, src0, src1):
         result = positive(cls.step(src0[dst.valid], src1[dst.valid]))
         dst[dst.valid] = result.cast(dst.dtype, Rounding.RINT, saturate=True)
 
@@ -156,8 +156,7 @@ class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True, cpp_needs=("tmp",)), disp
         ),
     )
 
-    @staticmethod
-    def run(dst: Cells, src0: Cells, src1: Cells, deq_scale: Array) -> None:
+    def run(dst, src0, src1, deq_scale):
         scaled = (src0[dst.valid] + src1[dst.valid]).cast(f32) * deq_scale
         dst[dst.valid] = positive(scaled.cast(dst.dtype, Rounding.RINT, saturate=True))
 
@@ -187,8 +186,7 @@ class TAxpy(
         row_major(dst, src),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, scalar: Number, chip: bool, order: Order) -> None:
+    def run(dst, src, scalar, chip, order):
         x = src[dst.valid]
         if order is Order.A5 and dst.dtype == f16:
             total = x.cast(f64) * x.number(scalar).cast(f64) + dst[dst.valid].cast(f64)

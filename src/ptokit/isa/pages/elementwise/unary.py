@@ -118,7 +118,7 @@ class TRsqrt(Unary, f=reciprocal_root, uses=(ROOTS,)):
     disputes = ("X118",)
 
     @classmethod
-    def run(cls, dst: Cells, src: Cells, rounded_roots: bool = False) -> None:
+    def run(cls, dst, src, rounded_roots=False):
         x = src[dst.valid]
         dst[dst.valid] = 1.0 / x.sqrt() if rounded_roots else cls.f(x)
 

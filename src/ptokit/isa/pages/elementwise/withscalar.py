@@ -41,7 +41,7 @@ class TMulS(
     disputes = ("X65",)
 
     @classmethod
-    def run(cls, dst: Cells, src: Cells, scalar: Number) -> None:
+    def run(cls, dst, src, scalar):
         x = src.multiplied(dst.valid, scalar)
         dst[dst.valid] = cls.f(x, x.number(scalar))
 
@@ -124,7 +124,7 @@ class TRemS(WithScalarTmp, f=floor_remainder, uses=(CHIP,)):
     disputes = ("E4", "E40", "X119")
 
     @classmethod
-    def run(cls, dst: Cells, src: Cells, scalar: Number, chip: bool = False) -> None:
+    def run(cls, dst, src, scalar, chip=False):
         x = src[dst.valid]
         f = Array.remainder if by_halves(dst.dtype, chip) else cls.f
         dst[dst.valid] = f(x, x.number(scalar))
@@ -222,7 +222,7 @@ class ShiftS(BitsS, abstract=True, uses=(CHIP,), disputes=("E3", "X119")):
     """dst = f(src, scalar): chips take amounts of 64-bit elements modulo 64."""
 
     @classmethod
-    def run(cls, dst: Cells, src: Cells, scalar: Number, chip: bool = False) -> None:
+    def run(cls, dst, src, scalar, chip=False):
         x = src[dst.valid]
         amount = x.number(scalar)
         dst[dst.valid] = cls.f(x, amount & 63 if by_halves(dst.dtype, chip) else amount)
@@ -261,7 +261,7 @@ class Between(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED
     disputes = ("E1", "E41")
 
     @classmethod
-    def run(cls, dst: Cells, src0: Cells, scalar: Number, src1: Cells) -> None:
+    def run(cls, dst, src0, scalar, src1):
         dst[dst.valid] = cls.step(src0[dst.valid], scalar) + src1[dst.valid]
 
 
@@ -296,8 +296,7 @@ class TExpandS(Instr, verb="full", asm=Asm(deduced=True), specials=NAN_MOVES):
         on(HARDWARE, when(dst.loc == MAT, named("shape", blocks >= 1, blocks <= 32767))),
     )
 
-    @staticmethod
-    def run(dst: Cells, scalar: Number) -> None:
+    def run(dst, scalar):
         rows, cols = dst.valid
         if dst.loc is MAT:
             rows, cols = dst.rows, dst.cols
@@ -320,6 +319,5 @@ class TExpandSConv(Instr, name="texpands", form="conv", pipe=MTE2, asm=CONV_CPP)
         on(HARDWARE, dst.loc == MAT, named("shape", blocks >= 1, blocks <= 32767)),
     )
 
-    @staticmethod
-    def run(dst: Cells, scalar: Number) -> None:
+    def run(dst, scalar):
         dst.flat()[0, :] = scalar

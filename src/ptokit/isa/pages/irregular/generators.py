@@ -39,8 +39,7 @@ NAME ins(%s : i32) outs(%dst : !pto.tile_buf<vec, 1x32xi32>)"""
         in_vec(dst),
     )
 
-    @staticmethod
-    def run(dst: Cells, start: Term, descending: bool) -> None:
+    def run(dst, start, descending):
         rows, cols = dst.valid
         steps = dst.iota(rows, cols)[1].cast(dst.dtype)
         dst[:rows, :cols] = (0 - steps if descending else steps) + start
@@ -106,8 +105,7 @@ class TTri(
     recorded = {"lower": {}, "upper": {}}
     disputes = ("X3",)
 
-    @staticmethod
-    def run(dst: Cells, diagonal: int, upper: int) -> None:
+    def run(dst, diagonal, upper):
         rows, cols = dst.valid
         row, col = dst.iota(rows, cols)
         one, zero = dst.constant(0) + 1, dst.constant(0)
@@ -157,18 +155,7 @@ class TRandom(Instr, uses=(CHIP,), targets=(CPU, A5), pipe=V, asm=RANDOM, disput
     )
     recorded = {"r7": {}, "r10": {}}
 
-    @staticmethod
-    def run(
-        dst: Cells,
-        key0: Array,
-        key1: Array,
-        counter0: Array,
-        counter1: Array,
-        counter2: Array,
-        counter3: Array,
-        rounds: int,
-        chip: bool,
-    ) -> None:
+    def run(dst, key0, key1, counter0, counter1, counter2, counter3, rounds, chip):
         rows, cols = dst.valid
         row, col = dst.iota(rows, cols)
         chunks, within = (cols + CHUNK - 1) // CHUNK, col % CHUNK

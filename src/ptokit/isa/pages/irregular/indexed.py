@@ -115,10 +115,7 @@ class FromTable(
     outside = Attr(GatherOOB, None, key="gatherOob")
     disputes = ("D5", "D7", "D19", "X73")
 
-    @staticmethod
-    def run(
-        dst: Cells, src: Cells, indices: Cells, coalesce: Coalesce | None, outside: GatherOOB | None
-    ) -> None:
+    def run(dst, src, indices, coalesce, outside):
         index, used = places(dst, src, indices, coalesce, outside)
         dst[dst.valid] = src.take(index, where=used)
 
@@ -231,15 +228,7 @@ class MScatter(
     )
     recorded = {form: {"outside": "oob"} for form in ("elem", "row")}
 
-    @staticmethod
-    def run(
-        dst: Cells,
-        src: Cells,
-        indices: Cells,
-        coalesce: Coalesce | None,
-        atomic: AtomicOp,
-        outside: ScatterOOB | None,
-    ) -> None:
+    def run(dst, src, indices, coalesce, atomic, outside):
         index, used = places(src, dst, indices, coalesce, outside)
         word = None if atomic is AtomicOp.NONE else str(atomic)
         dst.scatter(index, src[src.valid], used, word)

@@ -44,8 +44,7 @@ class TInterleave(Pairing, recorded={"plain": {}, "two": {}}):
     rules = (*Pairing.rules, on(CPU, in_pairs(Pairing.dst0)))
     disputes = ("E28", "E55")
 
-    @staticmethod
-    def run(dst1: Cells, dst0: Cells, src1: Cells, src0: Cells) -> None:
+    def run(dst1, dst0, src1, src0):
         rows, cols = dst0.valid
         half, (one, two) = cols // 2, TWICE[dst0.dtype.size]
 
@@ -65,8 +64,7 @@ class TDeinterleave(Pairing, form="two", recorded={"two": {}}):
 
     rules = (*Pairing.rules, in_pairs(Pairing.dst0))
 
-    @staticmethod
-    def run(dst1: Cells, dst0: Cells, src1: Cells, src0: Cells) -> None:
+    def run(dst1, dst0, src1, src0):
         rows, cols = dst0.valid
         parts = [
             (dst, half, src[:rows, first:cols:2])
@@ -99,8 +97,7 @@ class TDeinterleaveOne(Instr, form="one", name="tdeinterleave", targets=(CPU, A5
     recorded = {"one": {}}
     disputes = ("E28",)
 
-    @staticmethod
-    def run(dst1: Cells, dst0: Cells, src: Cells) -> None:
+    def run(dst1, dst0, src):
         rows, cols = dst0.valid
         even, odd = src[:rows, 0 : cols * 2 : 2], src[:rows, 1 : cols * 2 : 2]
         dst0[:rows, :cols] = even

@@ -1,7 +1,6 @@
 """TGETVAL, TSETVAL, TPREFETCH, TPRINT: single elements, hints and output."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.pages.debug import Prints
 from ptokit.isa.pages.windows import ON_A2A3
 
 FILLED = f"""\
@@ -45,8 +44,7 @@ class TGetVal(Instr, name="tgetval", traits=(BY_SCALAR, ONE_ELEMENT), pipe=S):
     )
     recorded = {"plain": {"result": "val"}}
 
-    @staticmethod
-    def run(src: Cells, offset: int, result: ScalarType) -> Array:
+    def run(src, offset, result):
         found, to = src.flat()[0, offset], result.element
         same = to.bits == found.dtype.bits and to.is_float == found.dtype.is_float
         return found.bitcast(to) if same else found.cast(to)
@@ -66,8 +64,7 @@ class TSetVal(Instr, name="tsetval", pipe=S, specials=NAN_MOVES):
     )
     recorded = {"plain": {"val": "value_bits"}}
 
-    @staticmethod
-    def run(dst: Cells, offset: int, val: Number) -> None:
+    def run(dst, offset, val):
         dst.flat()[0, offset] = val
 
 
@@ -88,8 +85,7 @@ pto.tstore ins(%t : {VEC_F32}) outs(%view : {VIEW_F32})""")
         on(HARDWARE, named("location", dst.loc.isin(VEC, MAT))),
     )
 
-    @staticmethod
-    def run() -> None:
+    def run():
         """Do nothing that a program can observe."""
 
 
@@ -123,8 +119,7 @@ class TPrint(Instr, uses=(PRINTS,), form="tile", pipe=S, disputes=("X23",), reco
         on(A5, when(tmp.given, named("location", src.loc != MAT, help="A2/A3 prints mat"))),
     )
 
-    @staticmethod
-    def run(src: Cells, format: PrintFormat, prints: Prints) -> None:
+    def run(src, format, prints):
         prints.matrix(TITLE, src[src.valid], format)
 
 
@@ -137,6 +132,5 @@ class TPrintView(Instr, name="tprint", uses=(PRINTS,), form="view", pipe=S, disp
     example = in_view(f"NAME ins(%view : {VIEW_F32})")
     rules = named("element-type", src.dtype.bits >= 8, help="whole bytes: no 4-bit elements")
 
-    @staticmethod
-    def run(src: Cells, format: PrintFormat, prints: Prints) -> None:
+    def run(src, format, prints):
         prints.matrix(TITLE, src[: src.rows, : src.cols], format)

@@ -83,8 +83,7 @@ class TSort32(Instr, pipe=V, disputes=("X2",)):
     )
     recorded = {"block": {}, "tail": {}, "cpu_int": {}, "nan": {}}
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, idx: Cells) -> None:
+    def run(dst, src, idx):
         rows, cols = src.valid
         x = src[:rows, :cols]
         each = idx.valid.rows
@@ -161,8 +160,7 @@ class TMrgSort(Merge, form="block", name="tmrgsort", disputes=("X21",), recorded
         ),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, block_len: int) -> None:
+    def run(dst, src, block_len):
         each = RECORD // src.dtype.size
         run = block_len // each
         groups = src.valid.cols // (4 * block_len)
@@ -197,16 +195,7 @@ class MergeLists(Merge, inner_flags=(A2A3, A5), abstract=True, disputes=("X22",)
         named("layout", executed.layout == ND),
     )
 
-    @staticmethod
-    def run(
-        dst: Cells,
-        executed: Cells,
-        src0: Cells,
-        src1: Cells,
-        src2: Cells | None,
-        src3: Cells | None,
-        exhausted: bool,
-    ) -> None:
+    def run(dst, executed, src0, src1, src2, src3, exhausted):
         sources = [s for s in (src0, src1, src2, src3) if s is not None]
         each = RECORD // dst.dtype.size
         lengths = [s.valid.cols // each for s in sources]

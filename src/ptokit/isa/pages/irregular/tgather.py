@@ -78,10 +78,7 @@ class TGather(
     recorded = {"index": {"src0": "src"}}
     disputes = ("C1", "C17", "C52", "C60")
 
-    @staticmethod
-    def run(
-        dst: Cells, src0: Cells, indices: Cells, outside: GatherOOB | None, gathers: GatherOOB
-    ) -> None:
+    def run(dst, src0, indices, outside, gathers):
         index = indices[dst.valid].cast(i64)
         dst[dst.valid] = src0.take(index, outside or gathers)
 
@@ -146,8 +143,7 @@ class TGatherMask(
     elided = {"dst": Like(src, src.valid.rows, kept)}
     recorded = {"mask_row": {"pattern": "mask_pattern"}, "mask_col": {"pattern": "mask_pattern"}}
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, pattern: MaskPattern, axis: GatherAxis, chip: bool) -> None:
+    def run(dst, src, pattern, axis, chip):
         (rows, cols), first, step = src.valid, pattern.first, pattern.period
         if axis is GatherAxis.COL:
             start = least(first, src.rows)
@@ -246,10 +242,7 @@ class TGatherCompare(CompareGather, name="tgather", form="compare"):
         on(A5, named("element-type", k_value.dtype.isin(u16, u32))),
     )
 
-    @staticmethod
-    def run(
-        dst: Cells, src0: Cells, k_value: Cells, cdst: Cells, offset: int, cmp: CmpMode
-    ) -> None:
+    def run(dst, src0, k_value, cdst, offset, cmp):
         x, limit = src0[src0.valid], column(k_value, src0.valid.rows)
         if x.dtype in BYTES:
             x = x.bitcast(u8).cast(u32)
@@ -266,10 +259,7 @@ class TGatherCompareNumber(CompareGather, name="tgather", form="compare with a n
     offset = Attr(int, 0, bits=32)
     example = {**FOUND, "k_value": 0.5}
 
-    @staticmethod
-    def run(
-        dst: Cells, src0: Cells, k_value: Number, cdst: Cells, offset: int, cmp: CmpMode
-    ) -> None:
+    def run(dst, src0, k_value, cdst, offset, cmp):
         x = src0[src0.valid]
         list_matches(dst, src0, x, x.number(k_value), cdst, offset, cmp)
 
@@ -330,8 +320,7 @@ class TGatherB(Instr, pipe=V, specials=NAN_MOVES, disputes=("C19",), recorded={"
         ),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, offsets: Cells) -> None:
+    def run(dst, src, offsets):
         rows, blocks = dst.valid.rows, dst.valid.cols * dst.dtype.size // 32
         source = src.raw()
         _, within = dst.iota(1, 32 * blocks)

@@ -86,8 +86,7 @@ class THistogram(Histogram, form="byte", recorded={"u16": {}, "u32": {}}):
         ),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, idx: Cells, byte: int) -> None:
+    def run(dst, src, idx, byte):
         count(dst, src, idx, byte)
 
 
@@ -112,6 +111,5 @@ class THistogramHalf(Histogram, form="half", name="thistogram"):
         on(CPU, Histogram.by_row),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, idx: Cells, is_msb: bool) -> None:
+    def run(dst, src, idx, is_msb):
         count(dst, src, idx, int(is_msb))

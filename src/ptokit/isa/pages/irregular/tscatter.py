@@ -46,8 +46,7 @@ class TScatter(Instr, inner_flags=(A2A3,), uses=(CHIP,), pipe=V, form="index", s
     recorded = {"index": {"indexes": "indices"}}
     disputes = ("X5", "X7", "X114", "C60")
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, indexes: Cells, chip: bool) -> None:
+    def run(dst, src, indexes, chip):
         x, index = src[indexes.valid], indexes[indexes.valid].cast(i64)
         if chip:
             dst.fill(0)
@@ -102,8 +101,7 @@ class TScatterMask(
     recorded = {"mask_row": {"pattern": "mask_pattern"}, "mask_col": {"pattern": "mask_pattern"}}
     disputes = ("X5", "X7", "X114")
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, pattern: MaskPattern, axis: ScatterAxis, chip: bool) -> None:
+    def run(dst, src, pattern, axis, chip):
         (rows, cols), first, step = dst.valid, pattern.first, pattern.period
         row, col = dst.iota(rows, cols)
         if axis is ScatterAxis.COL:

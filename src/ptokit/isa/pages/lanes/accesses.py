@@ -7,7 +7,6 @@ from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import RegisterType, TileType
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.lanes.rows import AtAddress, OnRow, in_buffer, one_of, same_size
-from ptokit.isa.pages.synchronisation import CoreFlags
 
 WIDTHS = {"B8": 8, "B16": 16, "B32": 32, "B64": 64}
 
@@ -65,8 +64,7 @@ class VLds(OnRow, name="vlds"):
         dtype = dst.dtype if dist == "NORM" else u8
         return line(dtype, count_of(dist) * 8 // dtype.bits)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, dist: str) -> None:
+    def run(dst, src, dist):
         spread(dst, src, dist)
 
 
@@ -126,8 +124,7 @@ class VSts(OnRow, name="vsts"):
         dtype = unit if count == BYTES else u8
         return line(dtype, count * 8 // dtype.bits)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells, dist: str | None) -> None:
+    def run(dst, src, mask, dist):
         family, _, _ = (dist or "NORM").partition("_")
         if family == "NORM":
             unit = src.dtype if src.dtype.bits >= 8 else u8  # packed pairs have one bit of the mask
@@ -168,8 +165,7 @@ class VLdsX2(OnRow, name="vldsx2"):
     def row() -> TileType:
         return line(u8, 2 * BYTES)
 
-    @staticmethod
-    def run(low: Cells, high: Cells, src: Cells, dist: str) -> None:
+    def run(low, high, src, dist):
         if dist == "BDINTLV":
             for block in range(2 * BYTES // LINE):
                 into = (low, high)[block % 2].lines(u8)
@@ -200,8 +196,7 @@ class VStsX2(OnRow, name="vstsx2"):
     def row() -> TileType:
         return line(u8, 2 * BYTES)
 
-    @staticmethod
-    def run(dst: Cells, low: Cells, high: Cells, dist: str) -> None:
+    def run(dst, low, high, dist):
         dtype = UNSIGNED[width_of(dist)]
         into = dst.lines(dtype)
         in_turns(into, whole(low.lines(dtype)), whole(high.lines(dtype)))
@@ -213,8 +208,7 @@ class InitAlign(Below, name="init_align"):
     state = Out(Lanes)
     example = lanes("%z = NAME : !pto.align")
 
-    @staticmethod
-    def run(state: Cells) -> None:
+    def run(state):
         state[:1, : state.cols] = state.constant(0)
 
 
@@ -225,8 +219,7 @@ class VLdas(AtAddress, name="vldas"):
     src = In(Ptr)
     rules = in_buffer(src)
 
-    @staticmethod
-    def lowered(make: Lowering, state: RegisterType) -> list[Quantity]:
+    def lowered(make, state):
         return make.op(InitAlign, {}, {}, [state])
 
 
@@ -251,10 +244,7 @@ class VLdus(AtAddress, name="vldus"):
         "%y, %w, %q = NAME %p, %z, %c0 : P, !pto.align, index -> V, !pto.align, P",
     )
 
-    @staticmethod
-    def lowered(
-        make: Lowering, dst: RegisterType, after: RegisterType, src: LocalPointer
-    ) -> list[Quantity]:
+    def lowered(make, dst, after, src):
         return [*loaded(make, dst, src), *make.op(InitAlign, {}, {}, [after])]
 
 
@@ -269,9 +259,7 @@ class UnalignedLoad(AtAddress, name="uvld"):
     example = lanes("%y = NAME %p[%c0] : P -> V")
 
     @classmethod
-    def lowered(
-        cls, make: Lowering, dst: RegisterType, src: LocalPointer, offset: Quantity
-    ) -> list[Quantity]:
+    def lowered(cls, make, dst, src, offset):
         return loaded(make, dst, src.moved(make, offset))
 
 
@@ -297,10 +285,7 @@ class VStus(AtAddress, name="vstus"):
         "pto.vstar %w, %q : !pto.align, P",
     )
 
-    @staticmethod
-    def lowered(
-        make: Lowering, after: RegisterType, dst: LocalPointer, offset: Quantity, src: Quantity
-    ) -> list[Quantity]:
+    def lowered(make, after, dst, offset, src):
         unit = dst.dtype if dst.dtype.bits >= 8 else u8  # packed pairs are counted as one
         target = make.window(line(unit, BYTES * 8 // unit.bits), dst.address)
         make.op(StoredFirst, {"dst": target, "src": src, "count": offset})
@@ -321,8 +306,7 @@ class StoredFirst(Below, name="vstus", form="to bytes"):
         "pto.vstas %w, %p, %k : !pto.align, P, i32",
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, count: Array) -> None:
+    def run(dst, src, count):
         _, lane = dst.iota(1, dst.cols)
         x = whole(src.lines(dst.dtype))
         dst.put((slice(0, 1), slice(0, dst.cols)), x, lane < count.cast(i64))
@@ -342,8 +326,7 @@ class VStas(AtAddress, name="vstas"):
         "%q = NAME %z, %p, %k : !pto.align, P, i32 -> P",
     )
 
-    @staticmethod
-    def lowered(make: Lowering) -> list[Quantity]:
+    def lowered(make):
         return []
 
 
@@ -355,8 +338,7 @@ class VStar(AtAddress, name="vstar"):
     state = In(Lanes)
     rules = in_buffer(dst)
 
-    @staticmethod
-    def lowered(make: Lowering) -> list[Quantity]:
+    def lowered(make):
         return []
 
 
@@ -375,8 +357,7 @@ class MemBar(Below, name="mem_bar"):
     example = lanes('NAME "VV_ALL"')
     rules = one_of(kind, *kinds)
 
-    @staticmethod
-    def run() -> None:
+    def run():
         """Do nothing: vector instructions are executed in order."""
 
 
@@ -392,12 +373,10 @@ class Dcci(Below, name="dcci", pipe=S, core=None, traits=(BY_SCALAR, ADDRESSES, 
     example = lanes('NAME %p "SINGLE_CACHE_LINE", "CACHELINE_UB" : P')
     rules = (one_of(scope, *scopes), one_of(destination, *lines))
 
-    @staticmethod
-    def run() -> None:
+    def run():
         """Do nothing: ptokit's cache is always coherent with memory."""
 
-    @staticmethod
-    def lowered(make: Lowering) -> list[Quantity]:
+    def lowered(make):
         return []
 
 
@@ -413,6 +392,5 @@ class Dsb(Below, name="dsb", pipe=S, core=None, uses=(FLAGS,), traits=(STOPS,)):
     def orders_memory(cls, attrs: Mapping[str, object]) -> bool:
         return attrs.get("domain") in ("ALL", "DDR")
 
-    @staticmethod
-    def run(flags: CoreFlags) -> None:
+    def run(flags):
         flags.barrier(Pipe.ALL)

@@ -1,9 +1,7 @@
 """Atomic changes of single elements in global memory and in the vector buffer."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from ptokit.isa.lang.localmemory import Emitting, LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.lanes import threadnumbers as numbers
 from ptokit.isa.pages.lanes.lanefamilies import UNSIGNED, Below, page_of
@@ -39,7 +37,7 @@ class UbElement(Below, abstract=True, traits=(BY_SCALAR,)):
     f: ClassVar[Callable[..., Array]]
 
     @classmethod
-    def run(cls, ptr: Cells, value: Array, kind: ScalarType, sign: str | None) -> Array:
+    def run(cls, ptr, value, kind, sign):
         return changed(ptr, kind, cls.f, sign, value)
 
 
@@ -49,7 +47,7 @@ class UbComparison(Below, abstract=True, traits=(BY_SCALAR,)):
     f: ClassVar[Callable[..., Array]]
 
     @classmethod
-    def run(cls, ptr: Cells, expected: Array, value: Array, kind: ScalarType) -> Array:
+    def run(cls, ptr, expected, value, kind):
         return changed(ptr, kind, cls.f, None, expected, value)
 
 
@@ -117,19 +115,12 @@ class Changing(Atomic, abstract=True):
         return UbElement
 
     @classmethod
-    def lowered(
-        cls,
-        make: Lowering,
-        result: ScalarType,
-        ptr: LocalPointer,
-        value: Quantity,
-        sign: str | None,
-    ) -> list[Quantity]:
+    def lowered(cls, make, result, ptr, value, sign):
         given = {"ptr": element_at(make, ptr, 0), "value": value}
         return make.op(cls.second, given, {"sign": sign}, [result])
 
     @classmethod
-    def run(cls, ptr: Place, value: Array, kind: ScalarType, sign: str | None) -> Array:
+    def run(cls, ptr, value, kind, sign):
         return changed(ptr.element(0), kind, cls.f, sign, value)
 
 
@@ -248,30 +239,15 @@ class CasInMemory(Atomic, name="atomic_cas", f=replaced):
         return UbComparison
 
     @classmethod
-    def lowered(
-        cls,
-        make: Lowering,
-        result: ScalarType,
-        ptr: LocalPointer,
-        expected: Quantity,
-        value: Quantity,
-    ) -> list[Quantity]:
+    def lowered(cls, make, result, ptr, expected, value):
         given = {"ptr": element_at(make, ptr, 0), "expected": expected, "value": value}
         return make.op(cls.second, given, {}, [result])
 
     @classmethod
-    def run(cls, ptr: Place, expected: Array, value: Array, kind: ScalarType) -> Array:
+    def run(cls, ptr, expected, value, kind):
         return changed(ptr.element(0), kind, cls.f, None, expected, value)
 
-    @staticmethod
-    def in_parts(
-        make: Emitting,
-        ptr: Quantity,
-        space: str,
-        expected: Sequence[Quantity],
-        value: Sequence[Quantity],
-        result: PackedType,
-    ) -> Sequence[Quantity]:
+    def in_parts(make, ptr, space, expected, value, result):
         words = [numbers.word_of(make, parts, result.of) for parts in (expected, value)]
         whole = ScalarType(f"i{result.bits}")
         (place,) = make.op(CastPtr, {"ptr": ptr}, {}, [PtrType(whole.element, space)])

@@ -14,7 +14,6 @@ from ptokit.isa.pages.lanes.fixpipestores import (
 )
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.values.enumerations import BUFFERS
-from ptokit.values.fixpipe import FixPipe
 
 HALVES = ("split_m", "split_n")
 
@@ -30,16 +29,7 @@ class HalfInBuffer(OutOfL0C, name="mte_l0c_ub", form="a half"):
     row = Attr(int)
     col = Attr(int)
 
-    @staticmethod
-    def run(
-        dst: Cells,
-        src: Cells,
-        row: int,
-        col: int,
-        saturation: str | None,
-        nan: str | None,
-        fixpipe: FixPipe,
-    ) -> None:
+    def run(dst, src, row, col, saturation, nan, fixpipe):
         rows, cols = dst.valid
         part = src[row : row + rows, col : col + cols]
         dst[dst.valid] = limited(part, dst.dtype, saturation, nan, fixpipe)

@@ -52,7 +52,7 @@ class Bursts(Below, abstract=True, example=COPIED):
     ends: ClassVar[tuple[Loc, Loc]] = (VEC, VEC)  # memories of local pointers: source, destination
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity] | None:
+    def lowered(cls, make, **given):
         return cls.bursts(make, given, cls.add)
 
     @classmethod
@@ -132,7 +132,7 @@ class MteGmUb(Bursts, name="mte_gm_ub", pipe=MTE2, disputes=("V7",)):
     rules = fields_of(length, count)
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity]:
+    def lowered(cls, make, **given):
         size = local_pointer(given["dst"]).dtype.bits // 8
         left = given["left"]
         before = 0 if left is None else make.times(left, size)
@@ -198,7 +198,7 @@ class StoredBursts(Bursts, abstract=True, pipe=MTE3):
     """Bursts to global memory, which a mode may combine with what is there."""
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity] | None:
+    def lowered(cls, make, **given):
         combining = make.registers.get(COMBINING)
         if not combining:
             return None if combining is None else cls.bursts(make, given, cls.add)
@@ -266,7 +266,7 @@ class CopyGmToUb(Bursts, name="copy_gm_to_ubuf", pipe=MTE2):
     rules = fields_of(length, count, left)
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity] | None:
+    def lowered(cls, make, **given):
         loops, padded = loops_of_registers(make, INTO_UB), make.known(given["padded"])
         pad = make.registers.get(PADDING) if padded else None
         if loops is None or padded is None or (padded and pad is None):
@@ -294,7 +294,7 @@ class CopyUbToGm(StoredBursts, name="copy_ubuf_to_gm"):
     rules = fields_of(length, count)
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity] | None:
+    def lowered(cls, make, **given):
         loops = loops_of_registers(make, OUT_OF_UB)
         return None if loops is None else super().lowered(make, **given, loops=loops)
 
@@ -393,8 +393,7 @@ class BurstOut(Below, name="mte_ub_gm", form="a burst", pipe=MTE3, example=COPIE
     dst = Out(Global)
     src = In(Tile)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst, src):
         dst[src.valid] = src[src.valid]
 
 
@@ -406,8 +405,7 @@ class BurstCombined(Below, name="mte_ub_gm", form="a burst, combined", pipe=MTE3
     src = In(Tile)
     combining = Attr(str)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, combining: str) -> None:
+    def run(dst, src, combining):
         dst[src.valid] = combined(dst[src.valid], src[src.valid], combining)
 
 
@@ -434,6 +432,5 @@ class Filled(Below, name="mte_gm_ub", form="a pad", pipe=MTE2, example=COPIED):
     dst = Out(Tile)
     value = In(Scalar, element=True)
 
-    @staticmethod
-    def run(dst: Cells, value: Array) -> None:
+    def run(dst, value):
         dst[dst.valid] = in_type(value, dst.dtype)

@@ -39,8 +39,7 @@ def unsigned(register: Cells) -> Array:
 class VAddC(Carrying, name="vaddc", logical=Logical((i32, u32), masks=("mask", "carry"))):
     """dst[i] = lhs[i] + rhs[i] without sign; carry[i] says whether the sum has a 33rd bit."""
 
-    @staticmethod
-    def run(dst: Cells, carry: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
+    def run(dst, carry, lhs, rhs, mask):
         total = unsigned(lhs) + unsigned(rhs)
         carried(dst, carry, total, total > 0xFFFFFFFF, mask)
 
@@ -48,8 +47,7 @@ class VAddC(Carrying, name="vaddc", logical=Logical((i32, u32), masks=("mask", "
 class VSubC(Carrying, name="vsubc"):
     """dst[i] = lhs[i] - rhs[i] without sign; carry[i] is 1 where nothing is borrowed."""
 
-    @staticmethod
-    def run(dst: Cells, carry: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
+    def run(dst, carry, lhs, rhs, mask):
         total = unsigned(lhs) - unsigned(rhs)
         carried(dst, carry, total & 0xFFFFFFFF, total >= 0, mask)
 
@@ -78,8 +76,7 @@ CARRIES = Logical((i32, u32), masks=("mask", "carry", "carry_in"))
 class VAddCs(CarryingOn, name="vaddcs", logical=CARRIES):
     """dst[i] = lhs[i] + rhs[i] + carry_in[i] without sign; carry[i] is the 33rd bit."""
 
-    @staticmethod
-    def run(dst: Cells, carry: Cells, lhs: Cells, rhs: Cells, carry_in: Cells, mask: Cells) -> None:
+    def run(dst, carry, lhs, rhs, carry_in, mask):
         total = unsigned(lhs) + unsigned(rhs) + ones(carry_in)
         carried(dst, carry, total & 0xFFFFFFFF, total > 0xFFFFFFFF, mask)
 
@@ -87,8 +84,7 @@ class VAddCs(CarryingOn, name="vaddcs", logical=CARRIES):
 class VSubCs(CarryingOn, name="vsubcs"):
     """dst[i] = lhs[i] - rhs[i] - 1 + carry_in[i] without sign; carry[i]: nothing is borrowed."""
 
-    @staticmethod
-    def run(dst: Cells, carry: Cells, lhs: Cells, rhs: Cells, carry_in: Cells, mask: Cells) -> None:
+    def run(dst, carry, lhs, rhs, carry_in, mask):
         total = unsigned(lhs) - unsigned(rhs) - 1 + ones(carry_in)
         carried(dst, carry, total & 0xFFFFFFFF, total >= 0, mask)
 
@@ -124,7 +120,6 @@ class VMull(Below, name="vmull", logical=Logical((i32, u32), fields=OF_TYPE)):
     example = lanes("%y, %z = NAME %x, %x, %m : V, V, M -> V, V", dtype=i32)
     rules = (one_type(low, high, lhs, rhs), of(low, i32, u32), granular(mask, low))
 
-    @staticmethod
-    def run(low: Cells, high: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
+    def run(low, high, lhs, rhs, mask):
         wide = i64 if low.dtype.signed else u64
         products(low, high, whole(lhs).cast(wide), whole(rhs).cast(wide), mask)

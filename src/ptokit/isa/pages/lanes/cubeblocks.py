@@ -1,6 +1,5 @@
 """Operands of the cube from L1 by boxes: a grid of boxes with its start, extents and steps."""
 
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.lanes.cubebursts import within
@@ -26,9 +25,7 @@ class BoxLoad(Below, abstract=True, pipe=MTE1, core=CUBE, example=MULTIPLIED):
     fields: ClassVar[tuple[str, ...]]  # start, extent and steps of both axes, in text order
 
     @classmethod
-    def lowered(
-        cls, make: Lowering, src: LocalPointer, dst: LocalPointer, **given: Quantity
-    ) -> object:
+    def lowered(cls, make, src, dst, **given):
         terms = *(given[name] for name in cls.fields), given.get("transpose", 0)
         known = numbers(make, *terms)
         if known is None:

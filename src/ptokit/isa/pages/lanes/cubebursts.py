@@ -1,6 +1,6 @@
 """Transfers to and from L1, and into the tables of the cube, below tiles."""
 
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.localmemory import Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.lanes.bytebursts import LOOP, NBURST, Bursts, fields_of, nest, row
 from ptokit.isa.pages.lanes.cubeexample import MULTIPLIED
@@ -64,7 +64,7 @@ class MteL1Ub(CubeBursts, name="mte_l1_ub", pipe=MTE1, disputes=("V10",), ends=(
     )
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity] | None:
+    def lowered(cls, make, **given):
         return super().lowered(make, **in_sequence(make, given, local_pointer(given["src"]).dtype))
 
     @staticmethod
@@ -90,7 +90,7 @@ class CopyGmToL1(Bursts, name="copy_gm_to_cbuf", pipe=MTE2, core=CUBE, ends=(MAT
     disputes = ("V10",)
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity] | None:
+    def lowered(cls, make, **given):
         return super().lowered(make, **in_sequence(make, given, local_pointer(given["dst"]).dtype))
 
     @staticmethod
@@ -155,7 +155,7 @@ class CopyL1ToUb(BetweenBuffers, name="copy_cbuf_to_ubuf", pipe=MTE1, core=CUBE,
     """
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity] | None:
+    def lowered(cls, make, **given):
         known = make.known(given["number"])
         return [] if known else super().lowered(make, **given)
 
@@ -240,8 +240,7 @@ class BiasTable(CubeTable, abstract=True, pipe=MTE1):
         ),
     )
 
-    @staticmethod
-    def lowered(make: Lowering, src: LocalPointer, dst: LocalPointer, **given: Quantity) -> object:
+    def lowered(make, src, dst, **given):
         count = make.times(given["length"], BIASES)
 
         def add(a: Quantity, b: Quantity) -> None:
@@ -283,8 +282,7 @@ class BiasesLoaded(Below, name="mte_l1_bt", form="a burst", core=CUBE, pipe=MTE1
     src = In(Tile)
     example = MULTIPLIED
 
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst, src):
         dst[dst.valid] = src[dst.valid].cast(dst.dtype)
 
 
@@ -293,8 +291,7 @@ class ParameterTable(CubeTable, abstract=True, pipe=FIX):
 
     rules = (CubeTable.rules, within(CubeTable.dst, SCALING))
 
-    @staticmethod
-    def lowered(make: Lowering, src: LocalPointer, dst: LocalPointer, **given: Quantity) -> object:
+    def lowered(make, src, dst, **given):
         size = make.times(given["length"], UNIT)
 
         def add(a: Quantity, b: Quantity) -> None:
@@ -347,8 +344,7 @@ class Fills(Below, abstract=True, pipe=MTE2, core=CUBE, example=MULTIPLIED):
         named("attribute", bits.isin(16, 32), help="use 16 or 32"),
     )
 
-    @staticmethod
-    def lowered(make: Lowering, dst: LocalPointer, bits: int, **given: Quantity) -> list[Quantity]:
+    def lowered(make, dst, bits, **given):
         dtype = UNSIGNED[bits]
         step = make.times(make.sum(given["blocks"], given["gap"]), LINE)
         first = make.sum(dst.address, given.get("offset", 0))
@@ -392,6 +388,5 @@ class WordsFilled(Below, name="raw_fill_l1", form="a run", pipe=MTE2, core=CUBE)
     value = In(Scalar, scalar="i32")
     example = MULTIPLIED
 
-    @staticmethod
-    def run(dst: Cells, value: Array) -> None:
+    def run(dst, value):
         dst[dst.valid] = value.cast(u32).cast(dst.dtype)

@@ -1,6 +1,6 @@
 """Matrices into L1 in boxes, and on to the operands of the cube, below tiles."""
 
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.localmemory import Lowering, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
@@ -85,10 +85,7 @@ class MteGmL1Frac(Below, name="mte_gm_l1_frac", pipe=MTE2, core=CUBE, example=MU
         named("operand-value", small == 0, help="blocks of 4 elements are not executed"),
     )
 
-    @staticmethod
-    def lowered(
-        make: Lowering, src: Quantity, dst: LocalPointer, layout: str, **given: Quantity
-    ) -> object:
+    def lowered(make, src, dst, layout, **given):
         names = ("n", "d", "inner", "row_step", "col_step")
         known = numbers(make, *(given[name] for name in names))
         if known is None:
@@ -142,8 +139,7 @@ class BlockLoaded(Below, name="mte_gm_l1_frac", form="a block", pipe=MTE2, core=
     src = In(Global)
     example = MULTIPLIED
 
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst, src):
         dst[dst.valid] = src[dst.valid]
 
 
@@ -154,8 +150,7 @@ class Cleared(Below, name="mte_gm_l1_frac", form="zeros", pipe=MTE2, core=CUBE):
     dst = Out(Tile)
     example = MULTIPLIED
 
-    @staticmethod
-    def run(dst: Cells) -> None:
+    def run(dst):
         dst[dst.valid] = dst.constant(0)
 
 
@@ -183,9 +178,7 @@ class OperandLoad(Below, abstract=True, pipe=MTE1, core=CUBE, example=MULTIPLIED
     before: ClassVar[int] = 1  # of the address of the operand, that of its scales
 
     @classmethod
-    def lowered(
-        cls, make: Lowering, src: LocalPointer, dst: LocalPointer, **given: Quantity
-    ) -> object:
+    def lowered(cls, make, src, dst, **given):
         known = numbers(make, *(given[name] for name in cls.extents))
         if known is None:
             return None

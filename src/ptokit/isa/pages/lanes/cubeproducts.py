@@ -68,7 +68,7 @@ class Mad(Below, abstract=True, pipe=M, core=CUBE, example=MULTIPLIED):
     )
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Quantity) -> object:
+    def lowered(cls, make, **given):
         known = numbers(make, given["m"], given["n"], given["k"])
         if known is None:
             return None
@@ -135,10 +135,7 @@ class Saturated(Below, name="mad", form="saturated", pipe=M, core=CUBE, example=
     short = Attr(ShortF32, None, key="shortF32")
     phase = Attr(AccPhase, AccPhase.UNSPECIFIED)
 
-    @staticmethod
-    def run(
-        c: Cells, a: Cells, b: Cells, acc: Cells | None, bias: Cells | None, short: ShortF32 | None
-    ) -> None:
+    def run(c, a, b, acc, bias, short):
         m, n = a.valid.rows, b.valid.cols
         left, right = (finite(x) for x in factors(a, b, short))
         start = acc[:m, :n] if acc is not None else bias[0:1, :n] if bias is not None else None

@@ -32,7 +32,7 @@ class LanePairs(Below, abstract=True):
     example = lanes("%y = NAME %x, %x, %m : V, V, M -> V")
 
     @classmethod
-    def run(cls, dst: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
+    def run(cls, dst, lhs, rhs, mask):
         masked(dst, cls.f(whole(lhs), whole(rhs)), mask)
 
 
@@ -198,7 +198,7 @@ class LaneWise(Below, abstract=True):
     example = lanes("%y = NAME %x, %m : V, M -> V")
 
     @classmethod
-    def run(cls, dst: Cells, src: Cells, mask: Cells) -> None:
+    def run(cls, dst, src, mask):
         masked(dst, cls.f(whole(src)), mask)
 
 
@@ -289,7 +289,7 @@ class LaneNumber(Below, abstract=True):
     example = lanes("%y = NAME %x, %s, %m : V, T, M -> V")
 
     @classmethod
-    def run(cls, dst: Cells, src: Cells, scalar: Array, mask: Cells) -> None:
+    def run(cls, dst, src, scalar, mask):
         x = whole(src)
         masked(dst, cls.f(x, in_type(scalar, x.dtype)), mask)
 
@@ -397,8 +397,7 @@ class VMula(Below, name="vmula", logical=ON_NUMBERS):
     example = lanes("%y = NAME %x, %x, %x, %m : V, V, V, M -> V")
     rules = (one_type(dst, acc, lhs, rhs), of(dst, *UP_TO_32), granular(mask, dst))
 
-    @staticmethod
-    def run(dst: Cells, acc: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
+    def run(dst, acc, lhs, rhs, mask):
         masked(dst, fused(whole(lhs), whole(rhs), whole(acc)), mask)
 
 
@@ -413,8 +412,7 @@ class VMadd(Below, name="vmadd"):
     example = lanes("%y = NAME %x, %x, %x, %m : V, V, V, M -> V")
     rules = (one_type(dst, acc, lhs, rhs), of(dst, f16, bf16, f32), granular(mask, dst))
 
-    @staticmethod
-    def run(dst: Cells, acc: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
+    def run(dst, acc, lhs, rhs, mask):
         masked(dst, fused(whole(acc), whole(lhs), whole(rhs)), mask)
 
 
@@ -444,8 +442,7 @@ class VAxpy(Below, name="vaxpy", logical=ON_FLOATS):
         as_lanes(number, dst),
     )
 
-    @staticmethod
-    def run(dst: Cells, lhs: Cells, rhs: Cells, alpha: Array, mask: Cells) -> None:
+    def run(dst, lhs, rhs, alpha, mask):
         x = whole(lhs)
         masked(dst, fused(x, in_type(alpha, x.dtype), whole(rhs)), mask)
 
@@ -467,8 +464,7 @@ class VExpDif(Below, name="vexpdif", disputes=("V8",)):
         named("attribute", part.isin(*or_longer("PART_", *HALVED)), help="EVEN or ODD lanes"),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, maximum: Cells, mask: Cells, part: str) -> None:
+    def run(dst, src, maximum, mask, part):
         step = src.cols // dst.cols
         which = slice(step - 1 if part.endswith("ODD") else 0, src.cols, step)
         x, y = (c[:1, which].cast(f32) for c in (src, maximum))

@@ -121,7 +121,7 @@ class Writeback(Below, abstract=True, pipe=FIX, core=CUBE, example=MULTIPLIED):
     )
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Quantity) -> object:
+    def lowered(cls, make, **given):
         known = numbers(make, *(given[n] for n in ("m", "n", "src_step", "dst_step")))
         if known is None:
             return None
@@ -271,21 +271,9 @@ class MatrixInGlobal(OutOfL0C, name="mte_l0c_gm", form="a matrix"):
 
     dst = Out(Global)
 
-    @staticmethod
     def run(
-        dst: Cells,
-        src: Cells,
-        scale: Array | None,
-        scales: Cells | None,
-        slope: Array | None,
-        slopes: Cells | None,
-        clip: Array | None,
-        quantisation: str | None,
-        relu: str | None,
-        saturation: str | None,
-        nan: str | None,
-        fixpipe: FixPipe,
-    ) -> None:
+        dst, src, scale, scales, slope, slopes, clip, quantisation, relu, saturation, nan, fixpipe
+    ):
         given = ConversionNumbers(scale, scales, slope, slopes, clip)
         words = ConversionModes(quantisation, relu, saturation, nan)
         dst[src.valid] = converted(src, dst.dtype, given, words, fixpipe)
@@ -308,22 +296,21 @@ class MatrixCombined(OutOfL0C, name="mte_l0c_gm", form="a matrix, combined"):
     dst = InOut(Global)
     combining = Attr(str)
 
-    @staticmethod
     def run(
-        dst: Cells,
-        src: Cells,
-        scale: Array | None,
-        scales: Cells | None,
-        slope: Array | None,
-        slopes: Cells | None,
-        clip: Array | None,
-        quantisation: str | None,
-        relu: str | None,
-        saturation: str | None,
-        nan: str | None,
-        combining: str,
-        fixpipe: FixPipe,
-    ) -> None:
+        dst,
+        src,
+        scale,
+        scales,
+        slope,
+        slopes,
+        clip,
+        quantisation,
+        relu,
+        saturation,
+        nan,
+        combining,
+        fixpipe,
+    ):
         given = ConversionNumbers(scale, scales, slope, slopes, clip)
         words = ConversionModes(quantisation, relu, saturation, nan)
         value = converted(src, dst.dtype, given, words, fixpipe)
@@ -365,7 +352,7 @@ class MteL0cGm(Writeback, name="mte_l0c_gm"):
             make.op(MatrixInGlobal, operands, one.attrs)
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Quantity) -> object:
+    def lowered(cls, make, **given):
         combining, kind = (make.registers.get(name) for name in (COMBINING, COMBINED))
         fits = combining == "" or (combining and kind is element_type(given["dst"]))
         return super().lowered(make, **given) if fits else None

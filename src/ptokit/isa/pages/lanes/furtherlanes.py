@@ -137,8 +137,7 @@ class OneHalf(Below, abstract=True):
 class VIntlvV2(OneHalf, name="vintlvv2"):
     """The lanes of the lower or the upper halves of both registers in turns."""
 
-    @staticmethod
-    def run(dst: Cells, lhs: Cells, rhs: Cells, part: str) -> None:
+    def run(dst, lhs, rhs, part):
         half = lhs.cols // 2
         which = slice(half, lhs.cols) if part == "HIGHER" else slice(0, half)
         in_turns(dst, lhs[:1, which], rhs[:1, which])
@@ -147,7 +146,6 @@ class VIntlvV2(OneHalf, name="vintlvv2"):
 class VDintlvV2(OneHalf, name="vdintlvv2"):
     """The even or the odd lanes of lhs and then of rhs."""
 
-    @staticmethod
-    def run(dst: Cells, lhs: Cells, rhs: Cells, part: str) -> None:
+    def run(dst, lhs, rhs, part):
         half, cols, first = lhs.cols // 2, lhs.cols, int(part == "HIGHER")
         dst[:1, :half], dst[:1, half:cols] = lhs[:1, first:cols:2], rhs[:1, first:cols:2]

@@ -2,7 +2,6 @@
 
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import RegisterType
 from ptokit.isa.pages.lanes.accesses import InitAlign
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.lanes.rows import AtAddress, ByIndex, in_buffer, same_size
@@ -43,15 +42,7 @@ class VLdsB(EightBlocks, name="vsldb"):
         "%k = arith.constant 1 : i16", "%y, %q = NAME %p, %k, %k, %m : P, i16, i16, M -> V, P"
     )
 
-    @staticmethod
-    def lowered(
-        make: Lowering,
-        dst: RegisterType,
-        src: LocalPointer,
-        block: Quantity,
-        repeat: Quantity,
-        mask: Quantity,
-    ) -> list[Quantity]:
+    def lowered(make, dst, src, block, repeat, mask):
         (made,) = make.op(InitAlign, {}, {}, [dst])
         for number, source in enumerate(blocks_at(make, src, block, repeat)):
             given = {"dst": made, "src": source, "mask": mask}
@@ -71,8 +62,7 @@ class LoadedBlock(Below, name="vsldb", form="of bytes"):
         "%k = arith.constant 1 : i16", "%y = pto.vsldb %p, %k, %k, %m : P, i16, i16, M -> V"
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells, number: int) -> None:
+    def run(dst, src, mask, number):
         chosen = active(mask)[:, number : number + 1].repeated(LINE)
         at = slice(number * LINE, (number + 1) * LINE)
         dst.lines(u8).put((slice(0, 1), at), whole(src), chosen)
@@ -92,15 +82,7 @@ class VStsB(EightBlocks, name="vsstb"):
         "%k = arith.constant 1 : i16", "%q = NAME %x, %p, %k, %k, %m : V, P, i16, i16, M -> P"
     )
 
-    @staticmethod
-    def lowered(
-        make: Lowering,
-        src: Quantity,
-        dst: LocalPointer,
-        block: Quantity,
-        repeat: Quantity,
-        mask: Quantity,
-    ) -> list[Quantity]:
+    def lowered(make, src, dst, block, repeat, mask):
         for number, target in enumerate(blocks_at(make, dst, block, repeat)):
             given = {"dst": target, "src": src, "mask": mask}
             make.op(StoredBlock, given, {"number": number})
@@ -119,8 +101,7 @@ class StoredBlock(Below, name="vsstb", form="to bytes"):
         "%k = arith.constant 1 : i16", "pto.vsstb %x, %p, %k, %k, %m : V, P, i16, i16, M"
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells, number: int) -> None:
+    def run(dst, src, mask, number):
         chosen = active(mask)[:, number : number + 1].repeated(LINE)
         x = src.lines(u8)[:1, number * LINE : (number + 1) * LINE]
         dst.put((slice(0, 1), slice(0, LINE)), x, chosen)
@@ -152,8 +133,7 @@ class OfElements(ByIndex, abstract=True):
 
     example = lanes(J, "%y = pto.vgather2 %p, %j, %m : P, V, M -> V", dtype=i32)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, index: Cells, mask: Cells, first: Array) -> None:
+    def run(dst, src, index, mask, first):
         chosen = active(mask, dst.cols)
         found = src.take(chosen.where(indices(index, dst.cols), 0) + first, where=chosen)
         if found.dtype.bits < dst.dtype.bits:
@@ -182,8 +162,7 @@ class VGatherB(ByIndex, name="vgatherb"):
 
     of_bytes = True
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, index: Cells, mask: Cells, first: Array) -> None:
+    def run(dst, src, index, mask, first):
         _, byte = dst.iota(1, BYTES)
         at = (indices(index, BYTES // LINE) + first).repeated(LINE) + byte % LINE
         chosen = active(mask)[:, : BYTES // LINE].repeated(LINE)
@@ -223,8 +202,7 @@ class VScatter(ByIndex, name="vscatter"):
 
     example = lanes(J, "pto.vscatter %x, %p, %j, %m : V, P, V, M", dtype=i32)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, index: Cells, mask: Cells, first: Array) -> None:
+    def run(dst, src, index, mask, first):
         step = 2 if src.dtype.bits == 8 else 1
         count = src.cols // step
         at = indices(index, count) + first

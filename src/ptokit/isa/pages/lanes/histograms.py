@@ -43,7 +43,7 @@ class ByteCounts(Below, abstract=True):
     )
 
     @classmethod
-    def run(cls, dst: Cells, acc: Cells, src: Cells, mask: Cells, bin: int) -> None:
+    def run(cls, dst, acc, src, mask, bin):
         dst[:1, :BINS] = whole(acc) + counted(dst, src, mask, cls.up_to, bin * BINS)
 
 
@@ -80,7 +80,7 @@ class LogicalByteCounts(Below, abstract=True):
     )
 
     @classmethod
-    def run(cls, dst: Cells, acc: Cells, src: Cells, mask: Cells) -> None:
+    def run(cls, dst, acc, src, mask):
         dst[:1, : dst.cols] = whole(acc) + counted(dst, src, mask, cls.up_to)
 
 

@@ -72,8 +72,7 @@ class ConstantMask(Below, name="vmi.constant_mask"):
     value = Attr(str)
     example = logical("%k = NAME {value = dense<true> : tensor<64xi1>} : M")
 
-    @staticmethod
-    def run(mask: Cells, value: str) -> None:
+    def run(mask, value):
         bits = [word == "true" for word in re.findall("true|false", value)]
         bits = bits * mask.cols if len(bits) == 1 else bits
         mask[:1, : mask.cols] = mask.constant(0)

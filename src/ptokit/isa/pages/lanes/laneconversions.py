@@ -85,10 +85,7 @@ class VCvt(Below, name="vcvt"):
         part_fits(part, src, dst),
     )
 
-    @staticmethod
-    def run(
-        dst: Cells, src: Cells, mask: Cells, rnd: str | None, sat: str | None, part: str | None
-    ) -> None:
+    def run(dst, src, mask, rnd, sat, part):
         first, zero, saturate = number_of(part), dst.constant(0), sat in SATURATIONS[:2]
         if 4 in (src.dtype.bits, dst.dtype.bits):
             converted_pairs(dst, src, mask, rnd, first)
@@ -134,8 +131,7 @@ class VTrc(Below, name="vtrc"):
         named("attribute", rnd.isin(*or_longer("ROUND_", *MODES)), help=ANY_MODE),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells, rnd: str) -> None:
+    def run(dst, src, mask, rnd):
         masked(dst, whole(src).rint(MODES[rnd.removeprefix("ROUND_")]), mask)
 
 
@@ -161,7 +157,7 @@ class VMulsCvt(Below, name="vmulscvt", disputes=("V21",)):
     )
 
     @classmethod
-    def run(cls, dst: Cells, src: Cells, scalar: Array, mask: Cells, rnd: str, part: str) -> None:
+    def run(cls, dst, src, scalar, mask, rnd, part):
         value = rounded(whole(src) * in_type(scalar, f32), dst.dtype, rnd, False)
         found = active(mask).where(value, dst.constant(0))
         in_turns(dst, *((0, found) if number_of(part) else (found, 0)))

@@ -302,8 +302,7 @@ class RegisterCopy(Below, name="register_copy", traits=(COPIES,)):
     src = In(Lanes)
     example = lanes("%y = NAME %x : V -> V")
 
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst, src):
         dst[:1, : dst.cols] = whole(src)
 
 
@@ -328,8 +327,7 @@ class RowOfTile(Below, name="tile_bytes", traits=(WINDOW,), pipe=S):
         help="the access stays in the tile: make the tile longer, up to whole registers",
     )
 
-    @staticmethod
-    def run(tile: TileHandle, offset: int, result: TileType) -> object:
+    def run(tile, offset, result):
         return tile.row_at(result, offset)
 
 

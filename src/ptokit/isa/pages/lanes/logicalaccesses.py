@@ -1,6 +1,5 @@
 """Logical vectors in the vector buffer: loaded, stored, gathered, scattered."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
@@ -40,7 +39,7 @@ class OnLogicalRow(OnRow, abstract=True):
     """An access to a row of elements."""
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity]:
+    def lowered(cls, make, **given):
         at = started(make, local_pointer(given[cls.pointer().name]), given["offset"])
         return super().lowered(make, **{**given, cls.pointer().name: at, "offset": None})
 
@@ -78,8 +77,7 @@ class LogicalLoad(OnLogicalRow, name="vmi.vload"):
         count = 1 if dist_mode == "brc" else dst.cols
         return line(UNSIGNED[unit.bits] if dist_mode == "unpack" else dst.dtype, count)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, dist_mode: str) -> None:
+    def run(dst, src, dist_mode):
         x = whole(src)
         if dist_mode == "brc":
             x = x.repeated(dst.cols)
@@ -116,8 +114,7 @@ class LogicalStore(OnLogicalRow, name="vmi.vstore", disputes=("V13",)):
     def row(src: Any) -> TileType:  # Any: a value with its type
         return line(src.type.dtype, src.type.cols)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells | None) -> None:
+    def run(dst, src, mask):
         stored(dst, whole(src), mask)
 
 
@@ -184,15 +181,7 @@ class LogicalLoadRows(AtAddress, name="vmi.vload", form="by rows"):
     rules = (in_buffer(src), of_one_size(src, dst), by_rows(dst, group))
     example = FROM_ROWS
 
-    @staticmethod
-    def lowered(
-        make: Lowering,
-        dst: LogicalType,
-        src: LocalPointer,
-        offset: Quantity,
-        stride: Quantity,
-        group: int | None,
-    ) -> list[Quantity]:
+    def lowered(make, dst, src, offset, stride, group):
         rows = rows_of(make, dst, started(make, src, offset), stride, group)
         return make.op(LoadedRows, {"rows": rows}, {}, [dst])
 
@@ -205,8 +194,7 @@ class LoadedRows(Below, name="vmi.vload", form="of rows"):
     rows = In(Tile, many=True)
     example = FROM_ROWS
 
-    @staticmethod
-    def run(dst: Cells, rows: Sequence[Cells]) -> None:
+    def run(dst, rows):
         for number, row in enumerate(rows):
             dst[:1, number * row.cols : (number + 1) * row.cols] = whole(row)
 
@@ -226,8 +214,7 @@ class StoreRows(AtAddress, abstract=True):
     mask = In(Vector, default=None)
     pmode = Attr(str, "zero")
 
-    @staticmethod
-    def lowered(make: Lowering, **given: Any) -> list[Quantity]:  # Any: values and attributes
+    def lowered(make, **given):
         at = started(make, given["dst"], given["offset"])
         source, mask = given["src"], given["mask"]
         rows = rows_of(make, source.type, at, given["stride"], given.get("group"))
@@ -285,8 +272,7 @@ class StoredRow(Below, name="vmi.vstore", form="to a row"):
     number = Attr(int, 0)
     example = TO_ROWS
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells | None, number: int) -> None:
+    def run(dst, src, mask, number):
         at = slice(number * dst.cols, (number + 1) * dst.cols)
         if mask is None:
             dst[:1, : dst.cols] = src[:1, at].cast(dst.dtype)
@@ -321,8 +307,7 @@ class LogicalGather(LogicalIndexed, name="vmi.vgather"):
     )
     example = logical(INDEXED, "%y = NAME %p, %j, %m : P, V, M -> V", dtype=i32)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, index: Cells, mask: Cells, first: Array) -> None:
+    def run(dst, src, index, mask, first):
         chosen = active(mask)
         at = chosen.where(indices(index, dst.cols), 0) + first
         dst[:1, : dst.cols] = src.take(at, where=chosen).bitcast(dst.dtype)
@@ -344,8 +329,7 @@ class LogicalGatherB(LogicalIndexed, name="vmi.vgatherb", disputes=("V14",)):
     of_bytes = True
     example = logical(INDEXED, "%y = NAME %p, %j, %m : P, V, M -> V", dtype=i32)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, index: Cells, mask: Cells, first: Array) -> None:
+    def run(dst, src, index, mask, first):
         blocks = dst.cols * dst.dtype.bits // 8 // LINE
         _, byte = dst.iota(1, blocks * LINE)
         at = (indices(index, blocks) + first).repeated(LINE) + byte % LINE
@@ -372,8 +356,7 @@ class LogicalScatter(LogicalIndexed, name="vmi.vscatter"):
     )
     example = logical(INDEXED, "NAME %x, %p, %j, %m : V, P, V, M", dtype=i32)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, index: Cells, mask: Cells, first: Array) -> None:
+    def run(dst, src, index, mask, first):
         chosen = active(mask)
         at = chosen.where(indices(index, src.cols), 0) + first
         dst.scatter(at, whole(src).bitcast(dst.dtype), where=chosen)

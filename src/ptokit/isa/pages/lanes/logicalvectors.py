@@ -19,8 +19,7 @@ class CreateMask(Below, name="vmi.create_mask"):
     active_lanes = In(Scalar, scalar="i64")
     example = logical("%k = NAME %few : i64 -> M")
 
-    @staticmethod
-    def run(mask: Cells, active_lanes: Array) -> None:
+    def run(mask, active_lanes):
         _, lane = mask.iota(1, mask.cols)
         selecting(mask, lane < active_lanes)
 
@@ -40,8 +39,7 @@ class CreateGroupMask(Below, name="vmi.create_group_mask"):
     )
     example = logical("%k = NAME %few {num_groups = 4, group_size = 16} : i64 -> M")
 
-    @staticmethod
-    def run(mask: Cells, active_lanes: Array, group_size: int) -> None:
+    def run(mask, active_lanes, group_size):
         _, lane = mask.iota(1, mask.cols)
         selecting(mask, lane % group_size < active_lanes)
 
@@ -54,8 +52,7 @@ class BroadcastNumber(Below, name="vmi.vbrc"):
     rules = (of(dst, *UP_TO_32), vreg(dst))
     example = logical("%y = NAME %s : T -> V")
 
-    @staticmethod
-    def run(dst: Cells, scalar: Array) -> None:
+    def run(dst, scalar):
         dst[:1, : dst.cols] = in_type(scalar, dst.dtype).repeated(dst.cols)
 
 
@@ -77,8 +74,7 @@ class BroadcastGroups(Below, name="vmi.vbrc", form="of lanes"):
         "%y = NAME %g {group = 8} : !pto.vmi.vreg<8xf32> -> V",
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst, src):
         dst[:1, : dst.cols] = whole(src).repeated(dst.cols // src.cols)
 
 
@@ -112,8 +108,7 @@ class GroupSum(GroupReduction, name="vmi.vcadd", disputes=("V1",)):
     reassoc = Attr(bool, False)
     rules = (GroupReduction.rules, of(GroupReduction.src, *UP_TO_32))
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells) -> None:
+    def run(dst, src, mask):
         x = chosen(src, mask, nothing(src))
         width = src.cols // dst.cols
         power = 1 << (width - 1).bit_length()
@@ -134,8 +129,7 @@ class GroupMaximum(GroupExtreme, name="vmi.vcmax"):
 
     asm = Asm(spellings=("vmi.group_reduce_maxf", "vmi.group_reduce_maxi"))
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells) -> None:
+    def run(dst, src, mask):
         x = chosen(src, mask, least_of(src)).reshaped(dst.cols, src.cols // dst.cols)
         dst[:1, : dst.cols] = x.fold("max", 1).T
 
@@ -145,8 +139,7 @@ class GroupMinimum(GroupExtreme, name="vmi.vcmin"):
 
     asm = Asm(spellings=("vmi.group_reduce_minf", "vmi.group_reduce_mini"))
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells) -> None:
+    def run(dst, src, mask):
         x = chosen(src, mask, greatest_of(src)).reshaped(dst.cols, src.cols // dst.cols)
         dst[:1, : dst.cols] = x.fold("min", 1).T
 
@@ -175,8 +168,7 @@ class VectorConversion(Below, abstract=True, disputes=("V15",)):
     )
     example = logical('%y = NAME %x {saturate = "SAT"} : V -> !pto.vmi.vreg<64xf16>')
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, rounding: str | None, saturate: str | None) -> None:
+    def run(dst, src, rounding, saturate):
         dst[:1, : dst.cols] = rounded(whole(src), dst.dtype, rounding or "R", saturate == "SAT")
 
 
@@ -196,8 +188,7 @@ class InterpretCast(Below, name="vmi.vinterpret_cast"):
     )
     example = logical("%y = NAME %x : V -> !pto.vmi.vreg<64xi32>")
 
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst, src):
         count = src.cols * src.dtype.bits // 8
         dst.lines(u8)[:1, :count] = whole(src.lines(u8))
 
@@ -216,8 +207,7 @@ class LaneNumbers(Below, name="vmi.vci"):
     )
     example = logical('%y = NAME %s {order = "DESC"} : T -> V', dtype=i32)
 
-    @staticmethod
-    def run(dst: Cells, base: Array, direction: str, group: int) -> None:
+    def run(dst, base, direction, group):
         _, lane = dst.iota(1, dst.cols)
         step = (lane % (dst.cols // group)).cast(dst.dtype)
         first = in_type(base, dst.dtype)
@@ -241,8 +231,7 @@ class LogicalExpDif(Below, name="vmi.vexpdif", disputes=("V8",)):
     )
     example = logical("%y = NAME %x, %x, %m : V, V, M -> V")
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, maximum: Cells, mask: Cells | None) -> None:
+    def run(dst, src, maximum, mask):
         masked(dst, exp(whole(src).cast(f32) - whole(maximum).cast(f32)), mask)
 
 
@@ -268,8 +257,7 @@ class VectorPairs(Below, abstract=True):
 class LogicalIntlv(VectorPairs, name="vmi.vintlv"):
     """The lanes of both vectors in turns: of their lower halves, and of their upper halves."""
 
-    @staticmethod
-    def run(low: Cells, high: Cells, lhs: Cells, rhs: Cells, mask: Cells | None) -> None:
+    def run(low, high, lhs, rhs, mask):
         interleaved(low, high, lhs, rhs)
         for out in (low, high) if mask is not None else ():
             masked(out, whole(out), mask)
@@ -278,8 +266,7 @@ class LogicalIntlv(VectorPairs, name="vmi.vintlv"):
 class LogicalDintlv(VectorPairs, name="vmi.vdintlv", disputes=("V3",)):
     """The even lanes of lhs and then of rhs, and their odd lanes."""
 
-    @staticmethod
-    def run(low: Cells, high: Cells, lhs: Cells, rhs: Cells, mask: Cells | None) -> None:
+    def run(low, high, lhs, rhs, mask):
         separated(low, high, lhs, rhs)
         for out in (low, high) if mask is not None else ():
             masked(out, whole(out), mask)
@@ -300,7 +287,6 @@ class LogicalSelr(Below, name="vmi.vselr"):
     )
     example = logical("%j = pto.vci %s : T -> V", "%y = NAME %x, %j : V, V -> V", dtype=i32)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, index: Cells) -> None:
+    def run(dst, src, index):
         at = whole(index).bitcast(UNSIGNED[index.dtype.bits]).cast(i64) % src.cols
         dst[:1, : dst.cols] = src.take(at)

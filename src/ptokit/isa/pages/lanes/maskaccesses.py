@@ -2,7 +2,7 @@
 
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import RegisterType, TileType
+from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.lanes.accesses import InitAlign
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.lanes.rows import AtAddress, OnRow, in_buffer, one_of
@@ -42,8 +42,7 @@ class MaskLoad(MaskAccess, abstract=True):
     def row(dist: str) -> TileType:
         return line(u8, {"US": BITS // 2, "DS": 2 * BITS}.get(dist, BITS))
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, dist: str) -> None:
+    def run(dst, src, dist):
         into = dst.lines(u8)
         count = src.cols * 8
         bits = whole(src).bits(count).where(into.constant(1), into.constant(0))
@@ -82,8 +81,7 @@ class MaskStore(MaskAccess, abstract=True, disputes=("V6", "V12")):
     def row(dist: str) -> TileType:
         return line(u8, BITS // 2 if dist == "PK" else BITS)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst, src):
         bits = src.lines(u8)[:1, 0 : BYTES : BITS // dst.cols] > 0
         dst[:1, : dst.cols] = bits.packed()
 
@@ -111,10 +109,7 @@ class PStu(AtAddress, name="pstu"):
     src = In(Lanes)
     rules = in_buffer(dst)
 
-    @staticmethod
-    def lowered(
-        make: Lowering, following: PtrType, after: RegisterType, dst: LocalPointer, src: Quantity
-    ) -> list[Quantity]:
+    def lowered(make, following, after, dst, src):
         count = BITS * 8 // dst.dtype.bits
         target = make.window(line(u8, count), dst.address)
         make.op(MaskStore.second, {"dst": target, "src": src})

@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 
-from ptokit.isa.lang.localmemory import Lowering, Quantity
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import RegisterType
 from ptokit.isa.pages.lanes.lanefamilies import *
 
 LEADING = {f"PAT_VL{n}": n for n in (1, 2, 3, 4, 8, 16, 32, 64, 128)}
@@ -21,8 +19,7 @@ class Pattern(Below, abstract=True, disputes=("V4",)):
     pattern = Attr(str, quoted=True)
     rules = named("attribute", pattern.isin(*PATTERNS), help=OTHERS)
 
-    @staticmethod
-    def run(mask: Cells, pattern: str) -> None:
+    def run(mask, pattern):
         _, lane = mask.iota(1, mask.cols)
         if pattern in EVERY:
             selecting(mask, (lane % EVERY[pattern]).equals(0))
@@ -64,10 +61,9 @@ class Tail(Below, abstract=True, example=TAIL):
     count = In(Scalar, scalar="i32")
     asm = replace(BELOW, cpp_text="int32_t {rest}{{}}; @ {name}({count});")
 
-    @staticmethod
-    def lowered(make: Lowering, mask: RegisterType, count: Quantity) -> list[Quantity]:
+    def lowered(make, mask, count):
         (made,) = make.op(FirstLanes, {"count": count}, {}, [mask])
-        return [make.rest(count, mask.cols), made]
+        return [make.left_after(count, mask.cols), made]
 
 
 of_widths(Tail, Tail.mask, lambda _: TAIL, PLt="plt")
@@ -80,8 +76,7 @@ class FirstLanes(Below, name="first_lanes"):
     count = In(Scalar, scalar="i32")
     example = lanes("%k = NAME %n : i32 -> M")
 
-    @staticmethod
-    def run(mask: Cells, count: Array) -> None:
+    def run(mask, count):
         _, lane = mask.iota(1, mask.cols)
         selecting(mask, lane.cast(i32) < count)
 
@@ -96,8 +91,7 @@ class OfIteration(Below, abstract=True):
     loop = In(Scalar, scalar="i16", doc="the number of the register")
     bound = In(Scalar, scalar="i32", doc="elements of all registers")
 
-    @staticmethod
-    def run(mask: Cells, loop: Array, bound: Array) -> None:
+    def run(mask, loop, bound):
         _, lane = mask.iota(1, mask.cols)
         selecting(mask, lane + loop.cast(i64) * mask.cols < bound.cast(i64))
 
@@ -132,7 +126,7 @@ class MaskPairs(Below, abstract=True):
     rules = one_type(dst, lhs, rhs, mask)
 
     @classmethod
-    def run(cls, dst: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
+    def run(cls, dst, lhs, rhs, mask):
         bits = whole(mask.lines(u8))
         dst.lines(u8)[:1, :BYTES] = cls.f(whole(lhs.lines(u8)), whole(rhs.lines(u8))) & bits
 
@@ -153,7 +147,7 @@ class PSel(MaskPairs, name="psel"):
     """dst[i] = lhs[i] where `mask` has lane i, else rhs[i]."""
 
     @classmethod
-    def run(cls, dst: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
+    def run(cls, dst, lhs, rhs, mask):
         dst[:1, : dst.cols] = active(mask).where(whole(lhs), whole(rhs))
 
 
@@ -166,8 +160,7 @@ class PNot(Below, name="pnot"):
     example = lanes("%k = NAME %m, %m : M, M -> M")
     rules = one_type(dst, src, mask)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells) -> None:
+    def run(dst, src, mask):
         dst.lines(u8)[:1, :BYTES] = (whole(src.lines(u8)) ^ 1) & whole(mask.lines(u8))
 
 
@@ -188,8 +181,7 @@ class Halving(Below, abstract=True):
 class PPack(Halving, name="ppack"):
     """The first of each two bits, packed into one half of dst; the other half is 0."""
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, part: str) -> None:
+    def run(dst, src, part):
         bits, first = dst.lines(u8), BYTES // 2 if part == "HIGHER" else 0
         bits[:1, :BYTES] = dst.lines(u8).constant(0)
         bits[:1, first : first + BYTES // 2] = src.lines(u8)[:1, 0:BYTES:2]
@@ -198,8 +190,7 @@ class PPack(Halving, name="ppack"):
 class PUnpack(Halving, name="punpack"):
     """Each bit of one half of src, followed by 0."""
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, part: str) -> None:
+    def run(dst, src, part):
         first = BYTES // 2 if part == "HIGHER" else 0
         in_turns(dst.lines(u8), src.lines(u8)[:1, first : first + BYTES // 2], 0)
 
@@ -259,6 +250,5 @@ class PBitcast(Below, name="pbitcast"):
     src = In(Lanes)
     example = lanes("%k = NAME %m : M -> !pto.mask<b16>")
 
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst, src):
         dst.lines(u8)[:1, :BYTES] = whole(src.lines(u8))

@@ -55,8 +55,7 @@ class VCmp(Below, name="vcmp", logical=COMPARISON):
         named("attribute", relation.isin(*RELATIONS), help=ANY_RELATION),
     )
 
-    @staticmethod
-    def run(dst: Cells, lhs: Cells, rhs: Cells, mask: Cells, relation: str) -> None:
+    def run(dst, lhs, rhs, mask, relation):
         compared(dst, whole(lhs), whole(rhs), mask, relation)
 
 
@@ -85,8 +84,7 @@ class VCmps(Below, name="vcmps", logical=COMPARISON_WITH_NUMBER):
         named("attribute", relation.isin(*RELATIONS), help=ANY_RELATION),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, scalar: Array, mask: Cells, relation: str) -> None:
+    def run(dst, src, scalar, mask, relation):
         x = whole(src)
         compared(dst, x, in_type(scalar, x.dtype), mask, relation)
 
@@ -109,8 +107,7 @@ class VSel(Below, name="vsel", logical=SELECTION):
     example = lanes("%y = NAME %x, %x, %m : V, V, M -> V")
     rules = (one_type(dst, lhs, rhs), of(dst, *NUMBER), granular(mask, dst))
 
-    @staticmethod
-    def run(dst: Cells, lhs: Cells, rhs: Cells, mask: Cells) -> None:
+    def run(dst, lhs, rhs, mask):
         dst[:1, : dst.cols] = active(mask, dst.cols).where(whole(lhs), whole(rhs))
 
 
@@ -129,8 +126,7 @@ class VSelr(Below, name="vselr"):
         named("element-type", index.cols == src.cols, help=width),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, index: Cells) -> None:
+    def run(dst, src, index):
         at = whole(index).cast(i64) & (src.cols - 1)
         dst[:1, : dst.cols] = src.take(at)
 
@@ -143,8 +139,7 @@ class VBr(Below, name="vbr"):
     example = lanes("%y = NAME %s : T -> V")
     rules = of(dst, *NUMBER)
 
-    @staticmethod
-    def run(dst: Cells, scalar: Array) -> None:
+    def run(dst, scalar):
         dst[:1, : dst.cols] = in_type(scalar, dst.dtype).repeated(dst.cols)
 
 
@@ -158,8 +153,7 @@ class VDup(Below, name="vdup"):
     example = lanes("%y = NAME %s, %m : T, M -> V")
     rules = (of(dst, *NUMBER), granular(mask, dst))
 
-    @staticmethod
-    def run(dst: Cells, scalar: Array, mask: Cells) -> None:
+    def run(dst, scalar, mask):
         masked(dst, in_type(scalar, dst.dtype), mask)
 
 
@@ -178,8 +172,7 @@ class VDupLane(Below, name="vdup", form="a lane"):
         named("attribute", position.isin("LOWEST", "HIGHEST"), help="use LOWEST or HIGHEST"),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells, position: str) -> None:
+    def run(dst, src, mask, position):
         at = src.cols - 1 if position == "HIGHEST" else 0
         masked(dst, src[:1, at : at + 1], mask)
 
@@ -196,8 +189,7 @@ class VCi(Below, name="vci"):
         named("attribute", direction.isin("ASC", "DESC"), help="use ASC or DESC"),
     )
 
-    @staticmethod
-    def run(dst: Cells, scalar: Array, direction: str) -> None:
+    def run(dst, scalar, direction):
         _, lane = dst.iota(1, dst.cols)
         first, step = in_type(scalar, dst.dtype), lane.cast(dst.dtype)
         dst[:1, : dst.cols] = first - step if direction == "DESC" else first + step
@@ -210,8 +202,7 @@ class VBitcast(Below, name="vbitcast"):
     src = In(Lanes)
     example = lanes("%y = NAME %x : V -> !pto.vreg<64xi32>")
 
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst, src):
         dst.lines(u8)[:1, :BYTES] = whole(src.lines(u8))
 
 
@@ -250,8 +241,7 @@ class VSqz(Below, name="vsqz", changes=SQUEEZED):
     example = lanes("%y = NAME %x, %m : V, M -> V")
     rules = (one_type(dst, src), of(dst, *NUMBER), granular(mask, dst))
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells) -> None:
+    def run(dst, src, mask):
         found, count = whole(src).compacted(active(mask, src.cols))
         _, lane = dst.iota(1, dst.cols)
         dst[:1, : dst.cols] = (lane < count.cast(i64)).where(found, dst.constant(0))
@@ -266,8 +256,7 @@ class VUsqz(Below, name="vusqz", changes=SQUEEZED):
     example = lanes("%y = NAME %x, %m : V, M -> V", dtype=i32)
     rules = (one_type(dst, src), of(dst, i8, i16, i32), granular(mask, dst))
 
-    @staticmethod
-    def run(dst: Cells, mask: Cells) -> None:
+    def run(dst, mask):
         counts = active(mask, dst.cols).where(dst.constant(1), dst.constant(0))
         step = 1
         dst[:1, :1] = dst.constant(0)
@@ -292,8 +281,7 @@ class VPack(Below, name="vpack"):
         named("attribute", part.isin(*HALVES), help=WHICH),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, part: str) -> None:
+    def run(dst, src, part):
         first = src.cols if part == "HIGHER" else 0
         dst[:1, : dst.cols] = dst.constant(0)
         dst[:1, first : first + src.cols] = src.lines(dst.dtype)[:1, 0 : dst.cols : 2]
@@ -317,8 +305,7 @@ class Widening(Below, abstract=True):
 class VSUnpack(Widening, name="vsunpack"):
     """The lanes of one half of src in twice the width, with their sign."""
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, part: int) -> None:
+    def run(dst, src, part):
         signed = {8: i8, 16: i16}[src.dtype.bits]
         x = src[:1, part * dst.cols : part * dst.cols + dst.cols].bitcast(signed)
         dst[:1, : dst.cols] = x.cast(dst.dtype)
@@ -327,7 +314,6 @@ class VSUnpack(Widening, name="vsunpack"):
 class VZUnpack(Widening, name="vzunpack"):
     """The lanes of one half of src in twice the width, filled up with zeros."""
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, part: int) -> None:
+    def run(dst, src, part):
         x = src[:1, part * dst.cols : part * dst.cols + dst.cols]
         dst[:1, : dst.cols] = x.bitcast(UNSIGNED[src.dtype.bits]).cast(dst.dtype)

@@ -73,8 +73,7 @@ class VCAdd(Below, name="vcadd", disputes=("V1",)):
         granular(mask, src),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells) -> None:
+    def run(dst, src, mask):
         x = chosen(src, mask, nothing(src)).cast(dst.dtype)
         first_lanes(dst, added(x, src.cols) + 0, 1)
 
@@ -87,8 +86,7 @@ def nothing(src: Cells) -> Array:
 class VCGAdd(Reduction, name="vcgadd"):
     """dst[g] = the sum of the lanes of group g, 32 bytes, that the mask selects."""
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells) -> None:
+    def run(dst, src, mask):
         x = chosen(src, mask, nothing(src))
         first_lanes(dst, added(x, src.cols // GROUPS) + 0, GROUPS)
 
@@ -102,8 +100,7 @@ class VCPAdd(Reduction, name="vcpadd", disputes=("V2",)):
         granular(Reduction.mask, Reduction.src),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells) -> None:
+    def run(dst, src, mask):
         x = chosen(src, mask, nothing(src))
         first_lanes(dst, added(x, 2) + 0, src.cols // 2)
 
@@ -111,8 +108,7 @@ class VCPAdd(Reduction, name="vcpadd", disputes=("V2",)):
 class VCGMax(Reduction, name="vcgmax"):
     """dst[g] = the greatest lane of group g, 32 bytes, of those that the mask selects."""
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells) -> None:
+    def run(dst, src, mask):
         x = chosen(src, mask, least_of(src))
         first_lanes(dst, x.reshaped(GROUPS, src.cols // GROUPS).fold("max", 1).T, GROUPS)
 
@@ -120,8 +116,7 @@ class VCGMax(Reduction, name="vcgmax"):
 class VCGMin(Reduction, name="vcgmin"):
     """dst[g] = the least lane of group g, 32 bytes, of those that the mask selects."""
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells) -> None:
+    def run(dst, src, mask):
         x = chosen(src, mask, greatest_of(src))
         first_lanes(dst, x.reshaped(GROUPS, src.cols // GROUPS).fold("min", 1).T, GROUPS)
 
@@ -143,8 +138,7 @@ class VCMax(Reduction, name="vcmax"):
     Of equal lanes it is the first. All other lanes of dst are 0.
     """
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells) -> None:
+    def run(dst, src, mask):
         extreme(dst, chosen(src, mask, least_of(src)), "max")
 
 
@@ -154,8 +148,7 @@ class VCMin(Reduction, name="vcmin"):
     Of equal lanes it is the first. All other lanes of dst are 0.
     """
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells) -> None:
+    def run(dst, src, mask):
         extreme(dst, chosen(src, mask, greatest_of(src)), "min")
 
 
@@ -188,8 +181,7 @@ class VCBMax(MarkedExtreme, name="vcbmax"):
     All other lanes of value are 0. Both zeros are equal, and NaN is equal to no lane.
     """
 
-    @staticmethod
-    def run(value: Cells, found: Cells, src: Cells, mask: Cells) -> None:
+    def run(value, found, src, mask):
         marked(value, found, chosen(src, mask, least_of(src)), mask, "max")
 
 
@@ -199,6 +191,5 @@ class VCBMin(MarkedExtreme, name="vcbmin"):
     All other lanes of value are 0. Both zeros are equal, and NaN is equal to no lane.
     """
 
-    @staticmethod
-    def run(value: Cells, found: Cells, src: Cells, mask: Cells) -> None:
+    def run(value, found, src, mask):
         marked(value, found, chosen(src, mask, greatest_of(src)), mask, "min")

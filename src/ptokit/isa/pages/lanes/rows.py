@@ -112,7 +112,7 @@ class OnRow(AtAddress, abstract=True):
         return {}
 
     @classmethod
-    def lowered(cls, make: Lowering, **given: Quantity) -> list[Quantity]:
+    def lowered(cls, make, **given):
         pointer = local_pointer(given[cls.pointer().name])
         steps = given.get("offset")
         place = pointer

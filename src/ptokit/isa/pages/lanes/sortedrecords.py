@@ -1,6 +1,6 @@
 """Records of a score and an index, sorted in the vector buffer."""
 
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.localmemory import LocalPointer, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import register
 from ptokit.isa.pages.irregular.sorting import BLOCK, RECORD, codes, descending, keys_of
@@ -35,10 +35,7 @@ class VBitSort(AtAddress, name="vbitsort", example=SORTED):
         named("operand-value", count >= 0, help="counts are at least 0"),
     )
 
-    @staticmethod
-    def lowered(
-        make: Lowering, dst: LocalPointer, src: LocalPointer, index: LocalPointer, count: Quantity
-    ) -> list[Quantity]:
+    def lowered(make, dst, src, index, count):
         def group(i: Quantity) -> None:
             def moved(ptr: LocalPointer, dtype: DType, size: int) -> Quantity:
                 step = make.times(i, BLOCK * size)
@@ -63,8 +60,7 @@ class GroupSorted(Below, name="vbitsort", form="to bytes", example=SORTED):
     src = In(Tile)
     index = In(Tile)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, index: Cells) -> None:
+    def run(dst, src, index):
         x = src[:1, :BLOCK]
         records = codes(x).cast(u64) | index[:1, :BLOCK].cast(u64) << 32
         dst[:1, :BLOCK] = records.sorted_by(descending(x).cast(u64), BLOCK)
@@ -105,8 +101,7 @@ class VMrgSort4(AtAddress, name="vmrgsort4", example=MERGED, changes={FINISHED: 
         named("element-type", dst.dtype.isin(f16, f32), help="scores are f16 or f32"),
     )
 
-    @staticmethod
-    def lowered(make: Lowering, **given: Quantity) -> list[Quantity] | None:
+    def lowered(make, **given):
         packed, config = make.known(given["lengths"]), make.known(given["config"])
         if packed is None or config is None:
             return None
@@ -162,15 +157,7 @@ class ListsMerged(Below, name="vmrgsort4", form="to bytes", example=MERGED):
     src3 = In(Tile, None)
     exhausted = Attr(bool, False)
 
-    @staticmethod
-    def run(
-        dst: Cells,
-        src0: Cells,
-        src1: Cells,
-        src2: Cells | None,
-        src3: Cells | None,
-        exhausted: bool,
-    ) -> None:
+    def run(dst, src0, src1, src2, src3, exhausted):
         merged, taken = merged_lists(src0, src1, src2, src3)
         into = dst.lines(u64)
         if not exhausted:
@@ -190,8 +177,7 @@ class ListsTaken(Below, name="vmrgsort4", form="the records taken", example=MERG
     src2 = In(Tile, None)
     src3 = In(Tile, None)
 
-    @staticmethod
-    def run(dst: Cells, src0: Cells, src1: Cells, src2: Cells | None, src3: Cells | None) -> None:
+    def run(dst, src0, src1, src2, src3):
         _, taken = merged_lists(src0, src1, src2, src3)
         dst[:1, : dst.cols] = dst.constant(0)
         dst[0, : taken.shape[1]] = taken.cast(dst.dtype)
@@ -205,8 +191,7 @@ class GetVms4Sr(Below, name="get_vms4_sr", example=MERGED):
     list2 = Result(Scalar, scalar="i16")
     list3 = Result(Scalar, scalar="i16")
 
-    @staticmethod
-    def lowered(make: Lowering) -> list[Quantity] | None:
+    def lowered(make):
         found = make.registers.get(FINISHED)
         if found is None:
             return None
@@ -230,6 +215,5 @@ class LaneAsNumber(
     src = In(Lanes)
     lane = Attr(int, 0)
 
-    @staticmethod
-    def run(src: Cells, lane: int, result: ScalarType) -> Array:
+    def run(src, lane, result):
         return src[0, lane].bitcast(result.element)

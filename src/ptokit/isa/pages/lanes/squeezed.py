@@ -6,7 +6,7 @@ not executed.
 
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import RegisterType, register
+from ptokit.isa.model.tiles import register
 from ptokit.isa.pages.lanes.accesses import InitAlign
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.lanes.rows import AtAddress, in_buffer, one_of, same_size
@@ -35,8 +35,7 @@ class SprClr(Below, name="sprclr", changes={AR: None}, example=CLEARED):
     register = Attr(str, quoted=True)
     rules = one_of(register, AR)
 
-    @staticmethod
-    def lowered(make: Lowering, register: str) -> list[Quantity]:
+    def lowered(make, register):
         make.registers[register] = 0
         return []
 
@@ -63,9 +62,7 @@ class RegisterStore(AtAddress, abstract=True, example=CLEARED):
         return LocalPointer(make.sum(pointer.address, make.times(steps, cls.unit)), pointer.dtype)
 
     @classmethod
-    def lowered(
-        cls, make: Lowering, dst: LocalPointer, offset: Quantity, register: str
-    ) -> list[Quantity] | None:
+    def lowered(cls, make, dst, offset, register):
         value = make.registers.get(register)
         if value is None:
             return None
@@ -93,8 +90,7 @@ class StoredNumber(Below, name="sprsti", form="to bytes", example=CLEARED):
     dst = Out(Tile)
     value = In(Scalar, scalar="i64")
 
-    @staticmethod
-    def run(dst: Cells, value: Array) -> None:
+    def run(dst, value):
         dst[:1, :1] = value.cast(dst.dtype)
 
 
@@ -113,10 +109,7 @@ class VStur(AtAddress, name="vstur", example=CLEARED, changes={AR: None}):
     mode = Attr(str, quoted=True)
     rules = (in_buffer(dst), same_size(dst, src), one_of(mode, "POST_UPDATE", "NO_POST_UPDATE"))
 
-    @staticmethod
-    def lowered(
-        make: Lowering, after: RegisterType, dst: LocalPointer, src: Quantity, mode: str
-    ) -> list[Quantity] | None:
+    def lowered(make, after, dst, src, mode):
         first, chosen = make.registers.get(AR), make.registers.get(SQZN)
         if first is None or chosen is None:
             return None
@@ -139,8 +132,7 @@ class SqueezedStored(Below, name="vstur", form="to bytes", example=CLEARED):
     src = In(Lanes)
     mask = In(Lanes)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells) -> None:
+    def run(dst, src, mask):
         _, count = whole(src).compacted(active(mask, src.cols))
         _, lane = src.iota(1, src.cols)
         dst.put((slice(0, 1), slice(0, dst.cols)), whole(src), lane < count.cast(i64))
@@ -154,7 +146,6 @@ class LanesCounted(Below, name="vstur", form="the lanes", example=CLEARED):
     src = In(Lanes)
     mask = In(Lanes)
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, mask: Cells) -> None:
+    def run(dst, src, mask):
         _, count = whole(src).compacted(active(mask, src.cols))
         dst[:1, : dst.cols] = count.cast(dst.dtype)

@@ -1,6 +1,5 @@
 """Numbers that threads compute with operations of their own."""
 
-from ptokit.isa.lang.localmemory import Emitting
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.arith import in_type, unsigned
 from ptokit.isa.pages.extended import upper_half
@@ -34,7 +33,7 @@ class OfTwoReals(OfReals, abstract=True):
     example = by_threads(TWO, "%v = NAME %n, %n : f32, f32 -> f32", KEPT, STORED)
 
     @classmethod
-    def run(cls, a: Array, b: Array) -> Array:
+    def run(cls, a, b):
         return cls.f(a, b.cast(a.dtype))
 
 
@@ -56,7 +55,7 @@ class OfAngle(OfReals, abstract=True, disputes=("V19",)):
     )
 
     @classmethod
-    def run(cls, a: Array) -> Array:
+    def run(cls, a):
         return cls.f(a)
 
 
@@ -80,8 +79,7 @@ class Prmt(Below, name="prmt", disputes=("V19",)):
     selector = In(Scalar, scalar="i32")
     example = by_threads("%r = NAME %tid, %c1, %tid : i32, i32, i32 -> i32", STORED)
 
-    @staticmethod
-    def run(lhs: int, rhs: int, selector: int, result: ScalarType) -> int:
+    def run(lhs, rhs, selector, result):
         found = 0
         for place in range(4):
             which = bitwise("lshr", unsigned(selector, result), 4 * place) & 7
@@ -107,8 +105,7 @@ class MulHi(Below, name="mulhi"):
     )
     example = by_threads("%r = NAME %tid, %c1 signed : i32, i32 -> i32", STORED)
 
-    @staticmethod
-    def run(lhs: int, rhs: int, sign: str, result: ScalarType) -> int:
+    def run(lhs, rhs, sign, result):
         if result.bits < 64:
             if sign == "unsigned":
                 lhs, rhs = unsigned(lhs, result), unsigned(rhs, result)
@@ -133,8 +130,7 @@ class MulWide(Below, name="mul_i32toi64"):
         "%v = NAME %tid, %c1 signed : i32, i32 -> i64", "%r = arith.trunci %v : i64 to i32", STORED
     )
 
-    @staticmethod
-    def run(lhs: int, rhs: int, sign: str, source: ScalarType) -> int:
+    def run(lhs, rhs, sign, source):
         if sign == "unsigned":
             lhs, rhs = unsigned(lhs, source), unsigned(rhs, source)
         return wrapped(lhs * rhs, 64)
@@ -180,15 +176,7 @@ class Convert(Below, name="convert"):
     )
     example = by_threads(TWO, "%r = NAME %n round(z) sat signed : f32 -> i32", STORED)
 
-    @staticmethod
-    def run(
-        value: Array,
-        result: ScalarType,
-        source: ScalarType,
-        rounding: str,
-        beyond: str | None,
-        sign: str | None,
-    ) -> Array:
+    def run(value, result, source, rounding, beyond, sign):
         mode, saturate = ROUNDINGS.get(rounding, Rounding.RINT), beyond == "sat"
         if source.is_float and not result.is_float:
             wanted = unsigned_of(result.element) if sign == "unsigned" else result.element
@@ -203,8 +191,7 @@ class BitcastOfParts(SameBits, name="bitcast", form="of packed numbers"):
     asm = Asm(dialect="llvm", cpp_on=NOWHERE)
     example = "%a = arith.constant dense<1.0> : vector<2xf16>\n%n = NAME %a : vector<2xf16> to i32"
 
-    @staticmethod
-    def in_parts(make: Emitting, value: object, source: ScalarType, result: ScalarType) -> object:
+    def in_parts(make, value, source, result):
         if isinstance(source, PackedType):
             value = numbers.word_of(make, cast("Sequence[object]", value), source.of)
         if isinstance(result, PackedType):

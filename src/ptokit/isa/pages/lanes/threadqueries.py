@@ -1,7 +1,5 @@
 """Queries of a thread: its numbers, its lane, and the extents of its launch."""
 
-from typing import Any
-
 from ptokit.isa.lang.localmemory import Quantity, Thread
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.lanes import threadnumbers as numbers
@@ -47,56 +45,49 @@ class ThreadQuery(OfThread, abstract=True):
 class GetTidX(ThreadQuery, name="get_tid_x"):
     """The number of the thread along x."""
 
-    @staticmethod
-    def in_thread(make: Thread) -> Quantity:
+    def in_thread(make):
         return numbers.word(make, make.place(0))
 
 
 class GetTidY(ThreadQuery, name="get_tid_y"):
     """The number of the thread along y."""
 
-    @staticmethod
-    def in_thread(make: Thread) -> Quantity:
+    def in_thread(make):
         return numbers.word(make, make.place(1))
 
 
 class GetTidZ(ThreadQuery, name="get_tid_z"):
     """The number of the thread along z."""
 
-    @staticmethod
-    def in_thread(make: Thread) -> Quantity:
+    def in_thread(make):
         return numbers.word(make, make.place(2))
 
 
 class GetBlockDimX(ThreadQuery, name="get_block_dim_x"):
     """The number of threads along x."""
 
-    @staticmethod
-    def in_thread(make: Thread) -> Quantity:
+    def in_thread(make):
         return numbers.word(make, make.extent(0))
 
 
 class GetBlockDimY(ThreadQuery, name="get_block_dim_y"):
     """The number of threads along y."""
 
-    @staticmethod
-    def in_thread(make: Thread) -> Quantity:
+    def in_thread(make):
         return numbers.word(make, make.extent(1))
 
 
 class GetBlockDimZ(ThreadQuery, name="get_block_dim_z"):
     """The number of threads along z."""
 
-    @staticmethod
-    def in_thread(make: Thread) -> Quantity:
+    def in_thread(make):
         return numbers.word(make, make.extent(2))
 
 
 class OfGrid(ThreadQuery, abstract=True, disputes=("V18",)):
     """A number about the grid of a launch, of which a vector function is a single block: 0."""
 
-    @staticmethod
-    def in_thread() -> Quantity:
+    def in_thread():
         return 0
 
 
@@ -132,8 +123,7 @@ def own_lane(make: Thread) -> Quantity:
 class GetLaneId(ThreadQuery, name="get_laneid"):
     """The lane of the thread: its number x + X * (y + Y * z) modulo 32."""
 
-    @staticmethod
-    def in_thread(make: Thread) -> Quantity:
+    def in_thread(make):
         return own_lane(make)
 
 
@@ -153,40 +143,35 @@ def others(make: Thread, bits: Quantity) -> Quantity:
 class LaneMaskEq(ThreadQuery, name="get_lanemask_eq"):
     """A word in which the bit of the lane is 1."""
 
-    @staticmethod
-    def in_thread(make: Thread) -> Quantity:
+    def in_thread(make):
         return numbers.shifted(make, numbers.constant(make, 1, I32), own_lane(make))
 
 
 class LaneMaskLt(ThreadQuery, name="get_lanemask_lt"):
     """A word in which the bits of lower lanes are 1."""
 
-    @staticmethod
-    def in_thread(make: Thread) -> Quantity:
+    def in_thread(make):
         return up_to(make, 0)
 
 
 class LaneMaskLe(ThreadQuery, name="get_lanemask_le"):
     """A word in which the bits of the lane and of lower lanes are 1."""
 
-    @staticmethod
-    def in_thread(make: Thread) -> Quantity:
+    def in_thread(make):
         return up_to(make, 1)
 
 
 class LaneMaskGe(ThreadQuery, name="get_lanemask_ge"):
     """A word in which the bits of the lane and of higher lanes are 1."""
 
-    @staticmethod
-    def in_thread(make: Thread) -> Quantity:
+    def in_thread(make):
         return others(make, up_to(make, 0))
 
 
 class LaneMaskGt(ThreadQuery, name="get_lanemask_gt"):
     """A word in which the bits of higher lanes are 1."""
 
-    @staticmethod
-    def in_thread(make: Thread) -> Quantity:
+    def in_thread(make):
         return others(make, up_to(make, 1))
 
 
@@ -196,8 +181,7 @@ class GetVecCoreId(Below, name="get_veccoreid", uses=(CORE,), disputes=("V18",))
     example = by_threads("%r = NAME : i32", STORED)
     result = Result(Scalar, scalar="i32")
 
-    @staticmethod
-    def run(core: Any) -> int:  # Any: a core of an engine
+    def run(core):
         return core.block_idx * core.subblock_num + core.subblock_idx
 
 

@@ -44,24 +44,21 @@ def some(make: Thread) -> Quantity:
 class VoteAll(Vote, name="vote_all"):
     """1 if the value of each lane of the group is 1."""
 
-    @staticmethod
-    def in_thread(make: Thread) -> Quantity:
+    def in_thread(make):
         return every(make)
 
 
 class VoteAny(Vote, name="vote_any"):
     """1 if the value of a lane of the group is 1."""
 
-    @staticmethod
-    def in_thread(make: Thread) -> Quantity:
+    def in_thread(make):
         return some(make)
 
 
 class VoteUni(Vote, name="vote_uni"):
     """1 if all lanes of the group have the same value."""
 
-    @staticmethod
-    def in_thread(make: Thread) -> Quantity:
+    def in_thread(make):
         return numbers.either(make, every(make), numbers.without(make, some(make)))
 
 
@@ -72,8 +69,7 @@ class VoteBallot(Vote, name="vote_ballot"):
     value = In(Scalar, scalar="i1")
     example = by_threads(*ODD, "%r = NAME %p : i1 -> i32", STORED)
 
-    @staticmethod
-    def in_thread(make: Thread) -> Quantity:
+    def in_thread(make):
         def step(found: Quantity, value: Quantity, lane: Quantity) -> Quantity:
             bit = numbers.shifted(make, numbers.flag(make, value), numbers.word(make, lane))
             return numbers.bits(make, found, bit)
@@ -105,7 +101,7 @@ class Shuffle(OfThread, abstract=True, traits=(COLLECTIVE,), disputes=("V17",)):
         raise NotImplementedError
 
     @classmethod
-    def in_thread(cls, make: Thread, lane: Quantity, width: int, result: ScalarType) -> Quantity:
+    def in_thread(cls, make, lane, width, result):
         number = make.number()
         own = numbers.rest(make, make.lane(), width)
         taken = cls.source_of(make, own, numbers.cast(make, lane, INDEX))
@@ -196,8 +192,7 @@ def combined(
 class ReduxAdd(Redux, name="redux_add"):
     """The sum of the values of a group of 32 lanes, added in the order of lanes."""
 
-    @staticmethod
-    def in_thread(make: Thread, result: ScalarType) -> Quantity:
+    def in_thread(make, result):
         def step(a: Quantity, b: Quantity) -> Quantity:
             given = {"lhs": a, "rhs": b}
             if result.is_float:
@@ -212,8 +207,7 @@ class ReduxMax(Redux, name="redux_max"):
 
     rules = (Redux.rules, SAID)
 
-    @staticmethod
-    def in_thread(make: Thread, result: ScalarType, sign: str | None) -> Quantity:
+    def in_thread(make, result, sign):
         def step(a: Quantity, b: Quantity) -> Quantity:
             given = {"lhs": a, "rhs": b}
             if result.is_float:
@@ -231,8 +225,7 @@ class ReduxMin(Redux, name="redux_min"):
 
     rules = (Redux.rules, SAID)
 
-    @staticmethod
-    def in_thread(make: Thread, result: ScalarType, sign: str | None) -> Quantity:
+    def in_thread(make, result, sign):
         def step(a: Quantity, b: Quantity) -> Quantity:
             given = {"lhs": a, "rhs": b}
             if result.is_float:
@@ -250,8 +243,7 @@ class SyncThreads(OfThread, name="syncthreads", traits=(BARRIER,)):
 
     example = by_threads("NAME")
 
-    @staticmethod
-    def in_thread() -> None:
+    def in_thread():
         return None
 
 
@@ -260,8 +252,7 @@ class Fence(OfThread, abstract=True):
 
     example = by_threads("NAME")
 
-    @staticmethod
-    def in_thread() -> None:
+    def in_thread():
         return None
 
 
@@ -296,10 +287,9 @@ class Keep(OfThread, name="keep"):
     rules = of_slot(kind, slot)
     example = by_threads("NAME %tid {slot = 0 : i64} : i32")
 
-    @staticmethod
-    def in_thread(make: Thread, value: Quantity, slot: int) -> None:
-        kind = make.type_of("value")
-        numbers.put(make, make.slot(slot, kind), make.number(), value, kind)
+    def in_thread(make, value, slot):
+        kind = make.kind_of("value")
+        numbers.put(make, make.kept(slot, kind), make.number(), value, kind)
 
 
 class Resume(OfThread, name="resume"):
@@ -311,6 +301,5 @@ class Resume(OfThread, name="resume"):
     rules = of_slot(kind, slot)
     example = by_threads("%r = NAME {slot = 0 : i64} : i32", STORED)
 
-    @staticmethod
-    def in_thread(make: Thread, result: ScalarType, slot: int) -> Quantity:
-        return numbers.got(make, make.slot(slot, result), make.number(), result)
+    def in_thread(make, result, slot):
+        return numbers.got(make, make.kept(slot, result), make.number(), result)

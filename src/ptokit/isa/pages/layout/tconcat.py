@@ -42,8 +42,7 @@ class TConcat(Concat):
     )
     elided = {"dst": Like(src0, src0.valid.rows, src0.valid.cols + src1.valid.cols)}
 
-    @staticmethod
-    def run(dst: Cells, src0: Cells, src1: Cells) -> None:
+    def run(dst, src0, src1):
         rows, cols = dst.valid
         first = least(src0.valid.cols, cols)
         second = least(src1.valid.cols, cols - first)
@@ -104,8 +103,7 @@ class TConcatIndex(Concat, name="tconcat", form="counts by row", recorded={"inde
         on(HARDWARE, named("element-type", src0_idx.dtype.isin(*SIGNED), help=signed)),
     )
 
-    @staticmethod
-    def run(dst: Cells, src0: Cells, src1: Cells, src0_idx: Cells, src1_idx: Cells) -> None:
+    def run(dst, src0, src1, src0_idx, src1_idx):
         join(dst, src0, src1, src0_idx, src1_idx)
 
 
@@ -124,9 +122,6 @@ class TConcatDstIndex(Concat, name="tconcat", form="counts by row, and the sum")
     )
     recorded = {"dst_index": {}}
 
-    @staticmethod
-    def run(
-        dst: Cells, src0: Cells, src1: Cells, dst_idx: Cells, src0_idx: Cells, src1_idx: Cells
-    ) -> None:
+    def run(dst, src0, src1, dst_idx, src0_idx, src1_idx):
         total = join(dst, src0, src1, src0_idx, src1_idx)
         dst_idx[: dst.valid.rows, 0] = (total * dst_idx.dtype.size).cast(dst_idx.dtype)

@@ -6,7 +6,7 @@ The targets differ in layouts, element types and alignment; the meaning is the s
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.unlikeextents import as_moved_windows
 from ptokit.isa.pages.windows import *
-from ptokit.values.fixpipe import FixPipe, narrowed
+from ptokit.values.fixpipe import narrowed
 from ptokit.values.layouts import FRACTALS
 
 BY_COLUMN = "fp is indexed by the source column: it needs a parameter for each of them"
@@ -121,16 +121,7 @@ class TExtract(Extract, uses=(FIXPIPE,), asm=Asm(words=(("quant", LISTED_LAST),)
         *("C34", "C44", "C45", "C46", "C47", "C51", "C54", "C55", "C58", "C62", "D28", "X122"),
     )
 
-    @staticmethod
-    def run(
-        dst: Cells,
-        src: Cells,
-        quant: Array | None,
-        row: int,
-        col: int,
-        relu: ReluPreMode,
-        fixpipe: FixPipe,
-    ) -> None:
+    def run(dst, src, quant, row, col, relu, fixpipe):
         rows, cols = dst.valid
         x = src[row : row + rows, col : col + cols]
         dst[:rows, :cols] = narrowed(x, dst.dtype, quant, relu, fixpipe)
@@ -169,10 +160,7 @@ class TExtractFp(
     recorded = {"fp": {}}
     disputes = ("C2", "C4", "C23", "C42", "C49", "C55", "C58", "D28")
 
-    @staticmethod
-    def run(
-        dst: Cells, src: Cells, fp: Cells, row: int, col: int, relu: ReluPreMode, fixpipe: FixPipe
-    ) -> None:
+    def run(dst, src, fp, row, col, relu, fixpipe):
         rows, cols = dst.valid
         x, params = src[row : row + rows, col : col + cols], fp[0, col : col + cols]
         dst[:rows, :cols] = narrowed(x, dst.dtype, params, relu, fixpipe, by_column=True)
@@ -207,10 +195,7 @@ class TExtractPair(Instr, name="textract", form="two destinations", pipe=V, spec
         on(A5, src.dtype.isin(*WINDOW_A5)),
     )
 
-    @staticmethod
-    def run(
-        dst0: Cells, dst1: Cells, src: Cells, row0: int, col0: int, row1: int, col1: int
-    ) -> None:
+    def run(dst0, dst1, src, row0, col0, row1, col1):
         (rows, cols), (height, width) = dst0.valid, dst1.valid
         first = src[row0 : row0 + rows, col0 : col0 + cols]
         second = src[row1 : row1 + height, col1 : col1 + width]
@@ -253,8 +238,7 @@ class TExtractConv(Instr, name="textract", form="convolution weights", pipe=MTE1
         on(HARDWARE, named("offset-misaligned", row % src.c0 == 0, col % 16 == 0, help=BOXES)),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, row: int, col: int) -> None:
+    def run(dst, src, row, col):
         rows = least(rounded(dst.valid.rows, src.c0), least(dst.rows, src.rows - row))
         cols = least(rounded(dst.valid.cols, 16), least(dst.cols, src.cols - col))
         window = src[row : row + rows, col : col + cols]

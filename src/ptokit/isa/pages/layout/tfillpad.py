@@ -48,8 +48,7 @@ class FillPad(Instr, abstract=True, uses=(FINITE,), pipe={VEC: V, MAT: MTE2}, sp
     elided = {"dst": Like(src, src.rows, src.cols)}
     disputes = ("C15", "C36", "C48", "D14")
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, finite_pads: bool) -> None:
+    def run(dst, src, finite_pads):
         rows, cols = src.valid
         x = src[:rows, :cols].bitcast(dst.dtype)
         pad = dst.constant(pad_bits(dst.pad, dst.dtype, finite_pads))

@@ -43,13 +43,11 @@ class TImg2Col(Instr, pipe=MTE1, specials=NAN_MOVES, disputes=("C38",), recorded
         on(A5, dst.dtype.isin(i8, u8, i16, u16, i32, u32, f16, bf16, f32)),
     )
 
-    @staticmethod
-    def needs(src: Images, mode: FmatrixMode) -> dict[str, int]:
+    def needs(src, mode):
         """Return the registers that hardware reads, with their required values."""
         return unrolling(src, mode) if mode.manual else {}
 
-    @staticmethod
-    def run(dst: Cells, src: Images, pos_m: int, pos_k: int) -> None:
+    def run(dst, src, pos_m, pos_k):
         rows, cols = dst.valid
         row, col = dst.iota(rows, cols)
         across, down, image = digits(row + pos_m, src.steps.cols, src.steps.rows)

@@ -3,7 +3,7 @@
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.unlikeextents import as_inserted, as_shared
 from ptokit.isa.pages.windows import *
-from ptokit.values.fixpipe import FixPipe, narrowed
+from ptokit.values.fixpipe import narrowed
 
 SCALES = "insert whole rows of boxes: chips move them as lines of a plain tile"
 
@@ -90,16 +90,7 @@ class TInsert(
     )
     recorded = {"plain": {}, "scalar": {"quant": "pre_quant_scalar"}}
 
-    @staticmethod
-    def run(
-        dst: Cells,
-        src: Cells,
-        quant: Array | None,
-        row: int,
-        col: int,
-        relu: ReluPreMode,
-        fixpipe: FixPipe,
-    ) -> None:
+    def run(dst, src, quant, row, col, relu, fixpipe):
         rows, cols = src.valid
         y = narrowed(src[:rows, :cols], dst.dtype, quant, relu, fixpipe)
         dst[row : row + rows, col : col + cols] = y
@@ -136,10 +127,7 @@ class TInsertFp(
     recorded = {"fp": {}}
     disputes = ("C2", "C23", "C49", "C58", "D28")
 
-    @staticmethod
-    def run(
-        dst: Cells, src: Cells, fp: Cells, row: int, col: int, relu: ReluPreMode, fixpipe: FixPipe
-    ) -> None:
+    def run(dst, src, fp, row, col, relu, fixpipe):
         rows, cols = src.valid
         y = narrowed(src[:rows, :cols], dst.dtype, fp[0, :cols], relu, fixpipe, by_column=True)
         dst[row : row + rows, col : col + cols] = y

@@ -6,7 +6,7 @@ from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import Target
 from ptokit.isa.pages.unlikeextents import as_moved_tiles
 from ptokit.isa.pages.windows import *
-from ptokit.values.fixpipe import FixPipe, convert, narrowed, without_negatives
+from ptokit.values.fixpipe import convert, narrowed, without_negatives
 from ptokit.values.layouts import Shape
 
 MOVE_CUBE_A5 = (i8, f8e4m3, f8e5m2, hif8, f16, bf16, f32, *FP4)
@@ -177,10 +177,7 @@ class TMov(
     elided = {"dst": like(src)}
     recorded = {"plain": {}, "relu": {}}
 
-    @staticmethod
-    def run(
-        dst: Cells, src: Cells, quant: Array | None, relu: ReluPreMode, fixpipe: FixPipe
-    ) -> None:
+    def run(dst, src, quant, relu, fixpipe):
         x, positive = src[src.valid], relu is ReluPreMode.NORMAL_RELU
         if quant is not None:
             y = narrowed(x, dst.dtype, quant, relu, fixpipe)
@@ -224,8 +221,7 @@ class TMovFp(
     recorded = {"fp": {}}
     disputes = ("C2", "C49", "C54", "C59")
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, fp: Cells, relu: ReluPreMode, fixpipe: FixPipe) -> None:
+    def run(dst, src, fp, relu, fixpipe):
         params = fp[0, : src.valid.cols]
         dst[src.valid] = narrowed(src[src.valid], dst.dtype, params, relu, fixpipe, by_column=True)
 
@@ -318,8 +314,7 @@ class TMovScale(Instr, name="tmov", form="scale reorder", pipe=V, targets=(CPU, 
     apart = (Apart((dst, src, tmp), placed=True),)
     disputes = ("C32", "C56", "X116")
 
-    @staticmethod
-    def run(dst: Cells, src: Cells, axis: GroupAxis) -> None:
+    def run(dst, src, axis):
         rows, cols = src.valid
         x = src[:rows, :cols]
         if axis is GroupAxis.DOWN:

@@ -27,7 +27,6 @@ class TPack(Instr, pipe=V, asm=Asm(cpp_on=NOWHERE), targets=(CPU, A5), disputes=
         ),
     )
 
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst, src):
         bits = src[dst.valid].bitcast(UNSIGNED[src.dtype.size])
         dst[dst.valid] = bits.cast(UNSIGNED[dst.dtype.size]).bitcast(dst.dtype)

@@ -1,7 +1,6 @@
 """TTRANS: transpose a tile, or store a feature map in another layout."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.targets import Target
 from ptokit.isa.pages.windows import on_a2a3
 from ptokit.values.layouts import FRACTALS, N0, WEIGHTS, Extents
 
@@ -55,8 +54,7 @@ class TTrans(
     )
     elided = {"dst": Like(src, src.valid.cols, src.valid.rows)}
 
-    @staticmethod
-    def run(dst: Cells, src: Cells) -> None:
+    def run(dst, src):
         rows, cols = src.valid
         dst[:cols, :rows] = src[:rows, :cols].T.bitcast(dst.dtype)
 
@@ -149,8 +147,7 @@ class TTransConv(
         on(CPU, named("layout", dst.layout != L.GNCHW, help="use a target of a chip")),
     )
 
-    @staticmethod
-    def moved_types(types: Env, target: Target) -> Env:
+    def moved_types(types, target):
         """Return src as chips read it: its groups have the distance of those of the weights."""
         src, to = types["src"], types["dst"].extents
         n, room = src.extents.n, to.n1 * to.n0
@@ -159,8 +156,7 @@ class TTransConv(
             return {}
         return {"src": replace(src, shape=(src.shape[0], room, *src.shape[2:])), "images": n}
 
-    @staticmethod
-    def run(dst: Images, src: Images, images: int) -> None:
+    def run(dst, src, images):
         of = src.extents
         _, number = dst.iota(1, dst.numel)
         at = places(number, dst.extents, of)
