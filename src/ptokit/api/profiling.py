@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import PurePath
 
 from ptokit.diagnostics.diagnostic import Note, PtoError, error
@@ -29,6 +29,7 @@ from ptokit.order.racereports import RaceReport
 from ptokit.order.roofline import roofline
 from ptokit.order.scheduling import predicted
 from ptokit.order.timeline import Line, LineTime, Place, Timeline
+from ptokit.records import dataclass
 from ptokit.values.host import AnyArray
 
 SHOWN = 5  # maximum number of waits and of critical lines

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ptokit.analysis.aliases import repeats
 from ptokit.diagnostics.diagnostic import PtoError
@@ -22,6 +22,7 @@ from ptokit.isa.lang.traits import BY_INDEX, BY_SCALAR, POLLS
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.machine.execute import moves
 from ptokit.order.issue import Issue
+from ptokit.records import dataclass
 
 BLOCKS = 3  # compared blocks
 # two iterations are likely for any bound; the maximum is unknown

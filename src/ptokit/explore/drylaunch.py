@@ -6,7 +6,7 @@ If a run would be too long, middle iterations of its long loops are skipped.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from itertools import chain
 
@@ -35,6 +35,7 @@ from ptokit.machine.execute import Core
 from ptokit.machine.launchoptions import Options
 from ptokit.order.issue import Issue
 from ptokit.order.schedule import Wait
+from ptokit.records import dataclass
 from ptokit.values.fixpipe import CPU_READING
 
 # what is left out of a long loop is a multiple of one of these: buffers, flags and slots that its

@@ -7,7 +7,7 @@ chosen trip count; a branch, or a selection between two tiles or views, goes a c
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from random import Random
 from typing import Any
@@ -35,6 +35,7 @@ from ptokit.order.footprints import Templates
 from ptokit.order.group import GroupedCore
 from ptokit.order.issue import Issue, Way
 from ptokit.order.schedule import Wait
+from ptokit.records import dataclass
 
 HALF = 0.5
 

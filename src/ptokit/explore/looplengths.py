@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, product
 from typing import TypeAlias
@@ -29,6 +28,7 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import ScalarType
 from ptokit.machine.arguments import Env
 from ptokit.machine.execute import whole_number
+from ptokit.records import dataclass
 
 MOST_CANDIDATES = 160  # values of one number
 MOST_CONSTANTS = 12  # constants of the text for these values

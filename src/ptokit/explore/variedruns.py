@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, product
 
 from ptokit.diagnostics.diagnostic import PtoError
@@ -30,6 +30,7 @@ from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.pages.grid import launch_query
 from ptokit.machine.execute import whole_number
 from ptokit.order.issue import Issue
+from ptokit.records import dataclass
 
 FEW_BLOCKS, MORE_BLOCKS = 3, 8  # the second: if addresses depend on the block
 MOST_WORK = 1_500  # entries of all these blocks

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, TypeAlias
+
+from ptokit.records import dataclass
 
 Ranges: TypeAlias = "tuple[tuple[int, int], ...]"
 SMALLEST_BUCKET = 512  # bytes: the index of a memory sorts regions into buckets of this, or larger

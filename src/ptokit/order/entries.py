@@ -8,12 +8,13 @@ flag; waits name tickets.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, TypeAlias
 
 from ptokit.ir.module import AnyOp
 from ptokit.isa.model.words import Pipe
 from ptokit.order.byteregions import ByteRegion
+from ptokit.records import dataclass
 
 IterationVector: TypeAlias = "tuple[tuple[str, int], ...]"  # loops, outermost first
 Channel: TypeAlias = Hashable  # a flag, buffer, signal or FIFO counter

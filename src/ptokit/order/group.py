@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias, TypeVar
 
@@ -27,6 +26,7 @@ from ptokit.order.fifoend import COUNTERS, SLOTS
 from ptokit.order.schedule import Schedule
 from ptokit.order.signalboard import CoreSignals, SignalBoard
 from ptokit.order.signalcells import SIGNALS_MEMORY, SignalCells
+from ptokit.records import dataclass
 from ptokit.values.enumerations import BUFFERS, MAT, VEC
 from ptokit.values.fixpipe import FixPipe
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from ptokit.isa.model.targets import Target
@@ -12,6 +12,7 @@ from ptokit.isa.model.words import FIX, MTE1, M
 from ptokit.machine.costs.chip import Chip, Direction, chip_of, direction
 from ptokit.machine.costs.cost import Cost, Origin, weakest
 from ptokit.order.entries import Await, PipeWork, Post, QueueEntry
+from ptokit.records import dataclass
 
 OF_CUBE = {M, MTE1, FIX}
 Cores = Sequence[Sequence[QueueEntry]]

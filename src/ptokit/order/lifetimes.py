@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ptokit.order.byteregions import ByteRegion, ByteRegions
 from ptokit.order.timeline import Bar, Timeline
+from ptokit.records import dataclass
 
 
 @dataclass(slots=True, eq=False)

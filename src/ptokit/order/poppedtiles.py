@@ -7,13 +7,13 @@ tile reads the slot, until the slot is freed, and by mistake afterwards.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import count
 
 from ptokit.isa.model.words import Pipe
 from ptokit.order.byteregions import ByteRegion, ByteRegions, MemorySpace
 from ptokit.order.entries import Ticket
 from ptokit.order.fifoend import FifoChannel, LaunchedFifo
+from ptokit.records import dataclass
 
 Regions = tuple[ByteRegion, ...]
 SLOTS_OF = "the slots of "  # prefix of the names of slot memories

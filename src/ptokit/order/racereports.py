@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
@@ -19,6 +19,7 @@ from ptokit.order.issue import Issue
 from ptokit.order.poppedtiles import SLOTS_OF
 from ptokit.order.redundant import sets_without_wait
 from ptokit.order.ticketleftovers import Leftover, left_over
+from ptokit.records import dataclass
 
 DID = {HazardKind.RAW: "writes", HazardKind.WAR: "reads", HazardKind.WAW: "writes"}
 SEEN_BUFFER = {

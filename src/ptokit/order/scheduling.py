@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TypeAlias
 
@@ -36,6 +35,7 @@ from ptokit.order.launchshape import (
 from ptokit.order.pipequeues import PipeQueues
 from ptokit.order.timeline import NEVER, Bar, Event, Pause, Posted, TimedEntry, Timeline, latest
 from ptokit.order.vectorscopes import vector_costs
+from ptokit.records import dataclass
 
 Durations: TypeAlias = Callable[[PipeWork], Cost]
 

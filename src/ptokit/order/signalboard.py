@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, partial
 from typing import NamedTuple, cast
 
@@ -22,6 +22,7 @@ from ptokit.machine.evaluation import NumpyArray, Values
 from ptokit.machine.memory import Memory
 from ptokit.machine.tile import GlobalView, Matrix, Pointer
 from ptokit.order.schedule import Schedule, Wait
+from ptokit.records import dataclass
 
 MOST_SHOWN = 8  # of the numbers in memory, in an error
 OF_SECOND = 16  # at the cube, numbers from here on select the second vector core

@@ -7,13 +7,13 @@ at group signals.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.machine.coreplace import CorePlace
 from ptokit.machine.memory import Index
 from ptokit.order.signalboard import late, signal_of
+from ptokit.records import dataclass
 from ptokit.values.scalars import Integer
 
 NUMBERS = 32  # signals per core

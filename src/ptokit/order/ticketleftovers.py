@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, TypeAlias
 
 from ptokit.order.entries import Await, Channel, Post, QueueEntry
 from ptokit.order.fifoend import FREED, PUSHED, FifoChannel, LaunchedFifo
 from ptokit.order.fifoleftovers import LeftoverKind
 from ptokit.order.signalboard import SignalChannel
+from ptokit.records import dataclass
 
 CoreFifo: TypeAlias = "tuple[int, LaunchedFifo]"  # a core and a FIFO of which it is an end
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import zip_longest
 from typing import TypeAlias
@@ -15,6 +15,7 @@ from ptokit.machine.costs.cost import Cost, Origin
 from ptokit.machine.costs.estimate import microseconds
 from ptokit.order.entries import Await, Drain, PipeQueue, PipeWork, Post, QueueEntry
 from ptokit.order.launchshape import LaunchShape, SharedMemory
+from ptokit.records import dataclass
 
 Place: TypeAlias = "tuple[str, int] | None"  # file and line; None for a program without text
 Line: TypeAlias = "tuple[Place, str]"  # a place and the name of its instruction

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain
 from typing import TypeAlias
@@ -43,6 +43,7 @@ from ptokit.order.entries import (
 from ptokit.order.issue import Issue
 from ptokit.passes.ownflags import meets, own_flags
 from ptokit.passes.syncedges import Gap, Insertion, MarkedFuncs, SyncEdge
+from ptokit.records import dataclass
 
 
 @dataclass(frozen=True)

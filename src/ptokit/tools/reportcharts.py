@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from html import escape
 from itertools import groupby
 
@@ -18,6 +18,7 @@ from ptokit.order.byteregions import MemorySpace
 from ptokit.order.entries import PipeQueue
 from ptokit.order.lifetimes import Lifetime
 from ptokit.order.timeline import Bar, Bubble, Line, TimedEntry, Timeline
+from ptokit.records import dataclass
 
 MOST_DRAWN = 10_000  # rectangles of a chart: browsers move more of them slowly
 CORE = "core-name"

@@ -17,13 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, reduce
 from itertools import zip_longest
 
 from ptokit.engines.kernels.ahead import fetch
 from ptokit.engines.kernels.lanes import Lanes
 from ptokit.machine.record.code import Code, Int, Num, text
+from ptokit.records import dataclass
 
 PANEL, ROWS = 16, 8  # columns of a panel; A has a multiple of so many rows
 PARAMETERS = """ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %m, i64 %n, i64 %k,

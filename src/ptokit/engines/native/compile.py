@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -41,6 +41,7 @@ from ptokit.machine.record.expressions import AxisWindow, Traced
 from ptokit.machine.record.handles import traced
 from ptokit.machine.record.trace import FRAME, Recorded
 from ptokit.machine.undefinedstore import undefined_results
+from ptokit.records import dataclass
 from ptokit.values.fixpipe import FixPipe
 
 if TYPE_CHECKING:  # code that the cache keeps is not generated again
@@ -471,9 +472,8 @@ class Job:
             return handle
         space = next((s for s in compiler.spaces if s.real is memory), None)
         if space is None:
-            own = self._own(memory)
-            name = memory.name if own else f"%{value.name}"
-            space = compiler.new_space(name, memory.size, None if own else memory)
+            name, given = (memory.name, None) if self._own(memory) else (f"%{value.name}", memory)
+            space = compiler.new_space(name, memory.size, given)
             space.real = memory
         return traced(handle, space)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -61,6 +61,7 @@ from ptokit.machine.record.trace import Recorded, TracedTile
 from ptokit.machine.state import PIPES, Queue, flag_number
 from ptokit.machine.tile import Pointer
 from ptokit.order.group import GroupedCore
+from ptokit.records import dataclass
 
 K = TypeVar("K")
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, partial
 from itertools import pairwise
 from threading import Thread
@@ -59,6 +59,7 @@ from ptokit.machine.tile import Matrix
 from ptokit.order.fifoend import COUNTERS, reason
 from ptokit.order.group import GroupedCore
 from ptokit.order.schedule import Wait
+from ptokit.records import dataclass
 from ptokit.values.scalars import wrapped
 
 PERIOD = 0.05  # seconds

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from enum import Enum
 from functools import cache
 from typing import NamedTuple, TypeAlias
+
+from ptokit.records import dataclass
 
 DIALECTS = ("v0.26", "v0.57", "v0.64")  # versions of the assembler whose spellings differ
 CLAUSES_SINCE = "v0.57"
 OWN_SINCE = "v0.64"  # the dialect has scalar operations of its own
 FP, PRE_QUANT = (("fp", "fp"),), (("quant", "pre_quant"),)
 TYPED_LAST, LISTED_LAST = ",", ""  # words of operands that have none: see `Asm.words`
-
 
 Texts: TypeAlias = "Mapping[str, object]"  # of operands and attributes, by name
 

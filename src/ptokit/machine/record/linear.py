@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from ptokit.records import dataclass
 
 MOST_STEPS = 8  # bounds that are put in for terms, one after another
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptokit.diagnostics.diagnostic import CallError, PtoError
 from ptokit.launch.settings import target_named
+from ptokit.records import dataclass
 from ptokit.tools.cli.cpplaunch import CppLaunch
 from ptokit.tools.cli.failures import usage
 from ptokit.tools.cli.options import CppOptions

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ptokit.isa.lang.localmemory import LocalPointer, Quantity
@@ -16,6 +16,7 @@ from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import Capacity, in_memory
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.allocation import Allocation
+from ptokit.records import dataclass
 from ptokit.values.layouts import Shape
 
 BELOW, INHERITED = Asm(shape="lanes", cpp_on=NOWHERE), Asm()
