@@ -42,7 +42,7 @@ HOUSE = {
     "machine/record": 3_200,  # bodies recorded as expressions
     "analysis": 6_400,  # legality, aliases, liveness, ranges, placement
     "forms": 3_100,  # the normal form: structured, inlined, per core, complete, DPS
-    "order": 5_900,  # queues, FIFOs, signals, deadlocks, races, timelines
+    "order": 5_800,  # queues, FIFOs, signals, deadlocks, races, timelines
     "engines/kernels": 4_200,  # recorded bodies as LLVM text
     "engines/reference": 1_400,  # the reference engine
     "engines/native": 6_100,  # the native engine

@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from enum import Enum, StrEnum
 from typing import Any, NamedTuple, Self, TypeAlias
 
-from ptokit.diagnostics.catalogue import RENAMED
+from ptokit.diagnostics.catalogue import CATALOGUE, RENAMED
 from ptokit.diagnostics.printable import printable
 from ptokit.diagnostics.rich import Rich
 from ptokit.diagnostics.source import Paint, Span, unpainted
@@ -184,6 +184,11 @@ class PtoError(Exception, Rich):
 
 class CallError(PtoError, ValueError):
     """An error in a call of a correct program: names, arrays or files are wrong."""
+
+
+def titled(slug: str, name: str, span: Span | None, **fields: Any) -> Diagnostic:  # Any: of each
+    """Return the diagnostic of a slug that says what `name` does wrong by the title of the slug."""
+    return Diagnostic(slug, f"{name}: {CATALOGUE[slug].title}", span, **fields)
 
 
 def call_error(slug: str, message: str, span: Span | None = None, **facts: str | None) -> CallError:

@@ -30,8 +30,8 @@ from ptokit.launch.fills import Fill
 from ptokit.machine.arguments import Given, Launch
 from ptokit.machine.launchoptions import Options
 from ptokit.order.issue import Issue
+from ptokit.order.leftovers import left_over
 from ptokit.order.loggedissue import LoggedIssue
-from ptokit.order.ticketleftovers import left_over
 
 
 class OfFunctions(Protocol):
@@ -217,7 +217,7 @@ def _on_trial_numbers(executable: Executable, launch: DryLaunch) -> Iterator[Iss
         if isinstance(trial.outcome, PtoError):
             if _endless(executable, trial.outcome):
                 endless.append((trial.numbers, trial.outcome))
-        elif left_over(trial.outcome.cores):
+        elif any(True for _ in left_over(trial.outcome.cores)):
             left.append(trial.outcome)
         else:
             clean.append(trial.outcome)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity, titled
 from ptokit.explore.blockconflicts import asks_for_block
 from ptokit.explore.launchissues import OfFunctions, launch_issues
 from ptokit.explore.openvalues import none_iterates
@@ -98,12 +98,11 @@ def _scalar(op: Op) -> bool:
 
 def _hint(pair: Pair, target: Target) -> Diagnostic:
     """Return the hint on a redundant flag or barrier."""
-    slug, first = "redundant-synchronisation", pair[0]
     rest = tuple(Note("it pairs with this", op.span) for op in pair[1:])
-    return Diagnostic(
-        slug,
-        f"{first.name}: {CATALOGUE[slug].title}",
-        first.span,
+    return titled(
+        "redundant-synchronisation",
+        pair[0].name,
+        pair[0].span,
         severity=Severity.HINT,
         help="remove it" + (", and what pairs with it" if rest else ""),
         targets=(target.name,),

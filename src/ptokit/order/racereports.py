@@ -4,33 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
-from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
+from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity, titled
 from ptokit.ir.module import Op
 from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
-from ptokit.order.entries import Await, Post, QueueEntry, Ticket
+from ptokit.order.entries import Await, Post, QueueEntry
 from ptokit.order.hazards import Findings, Hazard, HazardKind, find
 from ptokit.order.heldbuffers import BufferFault, BufferMisuse
 from ptokit.order.innerflags import clashes, signal_clashes
 from ptokit.order.issue import Issue
+from ptokit.order.leftovers import Leftover, left_over
 from ptokit.order.poppedtiles import SLOTS_OF
 from ptokit.order.redundant import sets_without_wait
-from ptokit.order.ticketleftovers import Leftover, left_over
 from ptokit.records import dataclass
 
 DID = {HazardKind.RAW: "writes", HazardKind.WAR: "reads", HazardKind.WAW: "writes"}
-SEEN_BUFFER = {
-    BufferFault.NOT_ACQUIRED: "releases {} without having acquired it",
-    BufferFault.ACQUIRED_TWICE: "acquires {} again before releasing it",
-    BufferFault.NEVER_RELEASED: "acquires {} and never releases it",
+BUFFER_TEXTS = {  # seen, help
+    BufferFault.NOT_ACQUIRED: (
+        "releases {} without having acquired it",
+        "acquire the buffer first, or remove this release",
+    ),
+    BufferFault.ACQUIRED_TWICE: (
+        "acquires {} again before releasing it",
+        "release the buffer first, or remove this acquire",
+    ),
+    BufferFault.NEVER_RELEASED: (
+        "acquires {} and never releases it",
+        "release the buffer after its last use by the pipe",
+    ),
 }
-BUFFER_HELP = {
-    BufferFault.NOT_ACQUIRED: "acquire the buffer first, or remove this release",
-    BufferFault.ACQUIRED_TWICE: "release the buffer first, or remove this acquire",
-    BufferFault.NEVER_RELEASED: "release the buffer after its last use by the pipe",
+FLAG_TEXTS = {  # rule, help
+    "flag-set-twice": (
+        "each set is followed by one wait before the next set",
+        "wait for the flag before setting it again, or use another id",
+    ),
+    "flag-left": (
+        "each set is followed by one wait, in the same kernel",
+        "wait for the flag before the kernel ends",
+    ),
 }
 DOES = {HazardKind.RAW: "reads", HazardKind.WAR: "writes", HazardKind.WAW: "writes"}
 
@@ -45,37 +59,32 @@ class RaceReport:
 
     def diagnostics(self) -> Iterator[Diagnostic]:
         """Yield a diagnostic for each finding, errors first."""
-        for hazard in self.found.hazards:
-            yield self._hazard(hazard)
-        misuses = self.issue.buffer_misuses
+        cores, misuses = self.issue.cores, self.issue.buffer_misuses
+        yield from map(self._hazard, self.found.hazards)
         yield from map(self._buffer_misuse, misuses)
         if self.found.stuck and not misuses:  # a deadlock would repeat the misuse of the buffer
             yield self._deadlock(self.found.stuck)
-        twice = sets_without_wait(self.issue.cores)
+        twice = sets_without_wait(cores)
         for post in (post for post in self.found.posted_twice if id(post.op) in twice):
-            yield self._warned(
-                "flag-set-twice",
-                post,
-                "each set is followed by one wait before the next set",
-                "wait for the flag before setting it again, or use another id",
-            )
-        for work, post in clashes(self.issue.cores, self.target):
+            yield self._flag("flag-set-twice", post)
+        for work, post in clashes(cores, self.target):
             yield self._clash(work, post, f"{post.ticket.channel}")
-        for inside, post, channel in signal_clashes(self.issue.cores):
+        for inside, post, channel in signal_clashes(cores):
             yield self._clash(inside, post, f"{channel}")
-        for posts in _by_op(self.found.left):
-            yield self._warned(
-                "flag-left",
-                posts[0],
-                "each set is followed by one wait, in the same kernel",
-                "wait for the flag before the kernel ends",
-            )
+        left = dict[int, Post]()
+        for post in self.found.left:
+            left.setdefault(id(post.op), post)
+        yield from (self._flag("flag-left", post) for post in left.values())
         if not self.found.stuck and not self.issue.chosen:
-            yield from map(self._left_over, left_over(self.issue.cores))
+            yield from map(self._left_over, left_over(cores))
+
+    def _told(self, slug: str, entry: QueueEntry, **fields: Any) -> Diagnostic:  # Any: of each
+        """Return the diagnostic of a slug at the instruction of an entry."""
+        return titled(slug, entry.op.name, entry.op.span, targets=(self.target.name,), **fields)
 
     def _hazard(self, hazard: Hazard) -> Diagnostic:
         first, second = hazard.first, hazard.second
-        slug, pipes = "hazard", f"{first.queue.pipe} -> {second.queue.pipe}"
+        pipes = f"{first.queue.pipe} -> {second.queue.pipe}"
         lenient = first.queue == second.queue and second.queue.pipe is not Pipe.V
         lenient |= hazard.shared and bool(
             self.issue.given
@@ -84,21 +93,17 @@ class RaceReport:
         times = f", {hazard.times} times" if hazard.times > 1 else ""
         here, there = self._place(second), self._place(first)
         how = "may execute last" if hazard.inverted else "may not be complete"
-        return Diagnostic(
-            slug,
-            f"{second.op.name}: {CATALOGUE[slug].title}",
-            second.op.span,
+        before = f"{first.op.name} {DID[hazard.kind]} them first{there}, and {how}"
+        return self._told(
+            "hazard",
+            second,
             severity=Severity.WARNING if lenient else Severity.ERROR,
             rule=f"{hazard.kind.value}, {pipes}: the first is complete before the second starts",
             seen=f"it {DOES[hazard.kind]} bytes {low} to {high - 1} of {space}{here}{times}",
             help=self._edge(hazard),
             edge=_pipes_to_order(hazard),
-            targets=(self.target.name,),
-            notes=(
-                Note(f"{first.op.name} {DID[hazard.kind]} them first{there}, and {how}",
-                     first.op.span),
-            ),
-        )  # fmt: skip
+            notes=(Note(before, first.op.span),),
+        )
 
     def _edge(self, hazard: Hazard) -> str:
         """Return the synchronisation that would order the two accesses."""
@@ -125,93 +130,58 @@ class RaceReport:
         return f"a flag {pipe} -> {popped}: set after {after}, waited for before the slot is freed"
 
     def _buffer_misuse(self, wrong: BufferMisuse) -> Diagnostic:
-        slug, entry, first = "acquire-release", wrong.entry, wrong.first
-        since = () if first is None else (Note("acquired here", first.op.span),)
-        return Diagnostic(
-            slug,
-            f"{entry.op.name}: {CATALOGUE[slug].title}",
-            entry.op.span,
+        entry, first, (seen, help) = wrong.entry, wrong.first, BUFFER_TEXTS[wrong.fault]
+        return self._told(
+            "acquire-release",
+            entry,
             rule="a pipe acquires and releases a buffer alternately, and releases it at the end",
-            seen=f"{entry.queue.pipe} {SEEN_BUFFER[wrong.fault].format(wrong.buffer)}"
-            f"{self._place(entry)}",
-            help=BUFFER_HELP[wrong.fault],
-            targets=(self.target.name,),
-            notes=since,
+            seen=f"{entry.queue.pipe} {seen.format(wrong.buffer)}{self._place(entry)}",
+            help=help,
+            notes=() if first is None else (Note("acquired here", first.op.span),),
         )
 
     def _deadlock(self, stuck: Sequence[QueueEntry]) -> Diagnostic:
         """Return the diagnostic of all waiting heads and of the missing sets."""
-        slug, first = "pipe-deadlock", stuck[0]
-        waits = [Note(self._waiting(head), head.op.span) for head in stuck]
-        return Diagnostic(
-            slug,
-            f"{first.op.name}: {CATALOGUE[slug].title}",
-            first.op.span,
+        seen, *others = [(self._waiting(head), head.op.span) for head in stuck]
+        return self._told(
+            "pipe-deadlock",
+            stuck[0],
             rule="each wait follows an executed set of the same pipes and id",
-            seen=waits[0].message,
+            seen=seen[0],
             help="set the flag before the loop, or wait for the flag later",
-            targets=(self.target.name,),
-            notes=tuple(waits[1:]),
+            notes=tuple(Note(*other) for other in others),
         )
 
     def _waiting(self, head: QueueEntry) -> str:
-        missing = self._missing(head)
         queue = f"{head.queue.pipe}{self._place(head)}"
-        if missing is None:
+        if not isinstance(head, Await):
             return f"{queue} waits until all pipes are idle"
-        posts = [
-            entry
-            for entries in self.issue.cores
-            for entry in entries
-            if isinstance(entry, Post) and entry.ticket == missing
-        ]
-        if not posts:
+        missing, every = head.tickets[0], (e for entries in self.issue.cores for e in entries)
+        post = next((e for e in every if isinstance(e, Post) and e.ticket == missing), None)
+        if post is None:
             return f"{queue} waits for {missing.channel}, which is never set"
-        where = f"{posts[0].queue.pipe} sets it at {_line(posts[0], 'its place')}"
+        where = f"{post.queue.pipe} sets it at {_line(post, 'its place')}"
         return f"{queue} waits for {missing.channel}: {where}"
 
-    @staticmethod
-    def _missing(head: QueueEntry) -> Ticket | None:
-        return head.tickets[0] if isinstance(head, Await) else None
-
     def _clash(self, work: QueueEntry, post: Post, name: str) -> Diagnostic:
-        slug, op = "flag-clash", work.op
-        return Diagnostic(
-            slug,
-            f"{post.op.name}: {CATALOGUE[slug].title}",
-            post.op.span,
+        return self._told(
+            "flag-clash",
+            post,
             severity=Severity.WARNING,
             rule="flags and signals that an instruction uses internally are clear before it",
             seen=f"{name}{self._place(post)}",
             help="use another id",
-            targets=(self.target.name,),
-            notes=(Note(f"{op.name} uses it{self._place(work)}", op.span),),
+            notes=(Note(f"{work.op.name} uses it{self._place(work)}", work.op.span),),
         )
 
     def _left_over(self, left: Leftover) -> Diagnostic:
-        slug, op = "exchange-left", left.entry.op
-        return Diagnostic(
-            slug,
-            f"{op.name}: {CATALOGUE[slug].title}",
-            op.span,
-            severity=Severity.WARNING,
-            rule="each signal is waited for, each entry popped, each slot freed",
-            seen=f"{left}{self._place(left.entry)}",
-            help=left.what.help,
-            targets=(self.target.name,),
-        )
+        seen = f"{left}{self._place(left.entry)}"
+        return left.what.told(left.entry.op, seen, self.target)
 
-    def _warned(self, slug: str, post: Post, rule: str, help: str) -> Diagnostic:
-        return Diagnostic(
-            slug,
-            f"{post.op.name}: {CATALOGUE[slug].title}",
-            post.op.span,
-            severity=Severity.WARNING,
-            rule=rule,
-            seen=f"{post.ticket.channel}{self._place(post)}",
-            help=help,
-            targets=(self.target.name,),
-        )
+    def _flag(self, slug: str, post: Post) -> Diagnostic:
+        rule, help = FLAG_TEXTS[slug]
+        seen = f"{post.ticket.channel}{self._place(post)}"
+        return self._told(slug, post, severity=Severity.WARNING, rule=rule, seen=seen, help=help)
 
     def _name(self, core: int) -> str:
         return self.issue.names[core]
@@ -244,13 +214,6 @@ def _back(hazard: Hazard) -> bool:
     """Return whether the second access precedes the first in the text, by way of a loop."""
     first, second = hazard.first.op.span, hazard.second.op.span
     return first is not None and second is not None and second.start < first.start
-
-
-def _by_op(posts: Iterable[Post]) -> Iterable[list[Post]]:
-    found: dict[int, list[Post]] = {}
-    for post in posts:
-        found.setdefault(id(post.op), []).append(post)
-    return found.values()
 
 
 def _with_numbers(found: Diagnostic, given: Sequence[str]) -> Diagnostic:

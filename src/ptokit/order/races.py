@@ -23,8 +23,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
+from ptokit.diagnostics.diagnostic import Note, PtoError, titled
 from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.lang.traits import AWAITS, BEGINS, SIGNALS
 from ptokit.isa.model.words import AtomicType, KernelKind, Pipe
@@ -249,16 +248,9 @@ class RaceDetector(Observer):
         help = "signal after the first access, and wait for the signal before the second"
         if max(at.core, other) >= len(self.places):
             help = "wait for the event of the transfer before accessing its data or signalling"
-        raise PtoError(
-            Diagnostic(
-                "race",
-                f"{mine.name}: {CATALOGUE['race'].title}",
-                mine.span,
-                seen=f"byte {byte} of {memory.name}, on {self._name(at.core)}",
-                help=help,
-                notes=(Note(there, theirs.span),),
-            )
-        )
+        seen = f"byte {byte} of {memory.name}, on {self._name(at.core)}"
+        notes = (Note(there, theirs.span),)
+        raise PtoError(titled("race", mine.name, mine.span, seen=seen, help=help, notes=notes))
 
     def _name(self, actor: int) -> str:
         core = self.places[actor % len(self.places)]

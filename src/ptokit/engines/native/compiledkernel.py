@@ -31,7 +31,6 @@ from ptokit.machine.memory import Memory, address_of
 from ptokit.machine.observer import Observer, RunNotes
 from ptokit.machine.record.code import NotNative
 from ptokit.order.fifoend import COUNTERS, reason
-from ptokit.order.fifoleftovers import fifo_uses, left_in_fifos
 from ptokit.order.group import (
     SHARED,
     Grid,
@@ -40,6 +39,7 @@ from ptokit.order.group import (
     problem_on,
     share_buffers,
 )
+from ptokit.order.leftovers import fifo_uses, left_in_fifos
 from ptokit.order.schedule import Schedule, Wait, deadlock
 from ptokit.order.signalboard import CoreSignals, SignalBoard
 from ptokit.order.signalcells import SIGNALS_MEMORY

@@ -18,8 +18,8 @@ from ptokit.machine.arguments import Envs, Launch, Outcome
 from ptokit.machine.coreplace import Clocks, CorePlace
 from ptokit.machine.launchoptions import Options, RunLimits
 from ptokit.machine.observer import Observer
-from ptokit.order.fifoleftovers import fifo_uses, left_in_fifos
 from ptokit.order.group import Grid, GroupedCore, launch_cores, share_buffers
+from ptokit.order.leftovers import fifo_uses, left_in_fifos
 from ptokit.order.races import memories_of
 from ptokit.order.schedule import Schedule
 from ptokit.order.signalboard import SignalBoard
