@@ -11,7 +11,7 @@ import pytest
 import ptokit as pto
 from fuzz.scale import in_turn
 from ptokit.api.program import Program
-from ptokit.explore.mayalias import placing
+from ptokit.explore.programslices import placing
 from ptokit.isa.model.targets import TARGETS
 from ptokit.passes.pipeline import run_passes
 

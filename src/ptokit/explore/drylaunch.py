@@ -18,15 +18,9 @@ from ptokit.engines.reference.interpretedkernel import InterpretedKernel
 from ptokit.engines.reference.interpreter import InterpretedMachine
 from ptokit.engines.reference.launch import placed
 from ptokit.explore.dryrun import DryRun, DryRunCache, DryRunLimits
-from ptokit.explore.openvalues import addresses, depending, from_memory, source, undecided
-from ptokit.explore.pathconditions import (
-    ALONE,
-    HELD,
-    Condition,
-    HeldNumbers,
-    PathChoice,
-    conditions_of,
-)
+from ptokit.explore.limits import HELD, MOST_ISSUED, MOST_SHORTENED, PERIODS, TRIP_COUNTS
+from ptokit.explore.pathconditions import ALONE, Condition, HeldNumbers, PathChoice, conditions_of
+from ptokit.explore.programslices import addresses, depending, from_memory, source, undecided
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.model.targets import Target
@@ -37,13 +31,6 @@ from ptokit.order.issue import Issue
 from ptokit.order.schedule import Wait
 from ptokit.records import dataclass
 from ptokit.values.fixpipe import CPU_READING
-
-# what is left out of a long loop is a multiple of one of these: buffers, flags and slots that its
-# iterations take in rotation continue with the same one
-PERIODS = (240, 24, 12, 4)
-TRIP_COUNTS = (3, 5, 2, 1, 0)
-MOST_ISSUED = 50_000  # instructions of one dry run
-MOST_SHORTENED = 10_000  # instructions of one dry run with shortened loops
 
 
 @dataclass

@@ -15,7 +15,6 @@ from typing import Any
 from ptokit.analysis.fifos import Fifo
 from ptokit.engines.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.engines.reference.interpreter import InterpretedFlow, Interpreter, Step, execution
-from ptokit.explore.openvalues import deciding, is_issued, picking, source
 from ptokit.explore.pathconditions import (
     ChosenFlow,
     Condition,
@@ -23,6 +22,7 @@ from ptokit.explore.pathconditions import (
     PathCondition,
     ShortenedFlow,
 )
+from ptokit.explore.programslices import deciding, is_issued, picking, source
 from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import FLAGS, PRINTS

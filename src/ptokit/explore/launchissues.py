@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
-from typing import Protocol, TypeAlias
+from functools import partial
+from itertools import chain, islice
+from typing import Protocol
 
 from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, Severity, error
-from ptokit.explore.blockconflicts import launches_of_blocks
-from ptokit.explore.drylaunch import MOST_ISSUED, DryLaunch
-from ptokit.explore.openvalues import decided, depending, depends
+from ptokit.explore.drylaunch import DryLaunch
+from ptokit.explore.limits import (
+    ENOUGH_TRIALS,
+    FEW_HELD,
+    FEW_ISSUED,
+    FEW_SAMPLES,
+    MOST_CERTAIN,
+    MOST_ISSUED,
+    MOST_TRIED,
+)
 from ptokit.explore.pathconditions import ALONE, HeldNumbers
-from ptokit.explore.pathruns import dry_runs
-from ptokit.explore.sampling import Try, further_blocks, most_telling, samples
-from ptokit.explore.trialruns import ENDLESS, trials
+from ptokit.explore.pathruns import (
+    Refused,
+    Sample,
+    Try,
+    further_blocks,
+    launches_of_blocks,
+    most_telling,
+    tries,
+)
+from ptokit.explore.programslices import decided, depending, depends
+from ptokit.explore.samplevalues import samples, trial_numbers
 from ptokit.explore.variedruns import varied_runs
 from ptokit.forms.percore import launched_cores, whole_kernel
 from ptokit.ir.module import Func, Module, Op, Value
@@ -29,9 +45,12 @@ from ptokit.launch.executable import Executable
 from ptokit.launch.fills import Fill
 from ptokit.machine.arguments import Given, Launch
 from ptokit.machine.launchoptions import Options
+from ptokit.order.entries import OF_ONE_CORE, Post
 from ptokit.order.issue import Issue
 from ptokit.order.leftovers import left_over
 from ptokit.order.loggedissue import LoggedIssue
+
+ENDLESS = {"deadlock", "fifo-mismatch", "signal-overflow"}  # errors between cores
 
 
 class OfFunctions(Protocol):
@@ -89,13 +108,14 @@ def _sampled(executable: Executable, any_arguments: bool) -> Iterator[Issue]:
 
     Cores that wait for numbers in memory need an executed run, on whole arrays.
     """
-    refused: list[tuple[Sample, PtoError]] = []
+    refused: list[Refused] = []
     for whole in (False, True) if executable.cores else (False,):
-        tries = _tries(executable, whole, refused)
-        if best := most_telling(tries):
-            yield from best
-            if isinstance(best, _DryIssues):
-                yield from _further(executable, best.launch, best)
+        some = samples(_launch_arguments(executable), whole=whole)
+        dry = tries(some, partial(_dry_launch, executable), refused)
+        if best := most_telling(_executions(executable, some, refused) if whole else dry):
+            yield from best.issues
+            if best.launch is not None:
+                yield from _further(executable, best.launch, best.issues)
                 if any_arguments and executable.options.blocks == 1:
                     yield from launches_of_blocks(best.launch)
             return
@@ -106,13 +126,6 @@ def _sampled(executable: Executable, any_arguments: bool) -> Iterator[Issue]:
         raise refused[0][1]
     else:
         raise error("no-sample-run", CATALOGUE["no-sample-run"].title)
-
-
-Sample: TypeAlias = "Given"
-FEW_ISSUED = 2_000  # instructions; compiled code is faster for longer runs
-MOST_EXACT = 10_000  # instructions of a run on exact numbers
-FEW_SAMPLES = 9  # three numbers, in all places and with none in the last
-FEW_TRIED = 24  # runs in which arrays hold different numbers
 
 
 def _launch_arguments(executable: Executable) -> list[Value]:
@@ -161,32 +174,6 @@ def _ended(
     return issue
 
 
-class _DryIssues(list[Issue]):
-    """The issue traces of the dry runs of a launch."""
-
-    def __init__(self, executable: Executable, launch: DryLaunch) -> None:
-        super().__init__(dry_runs(launch))
-        self.launch = launch
-        if not self and launch.refused:
-            endless = [problem for problem in launch.refused if _endless(executable, problem)]
-            raise (endless or launch.refused)[0]
-
-
-def _tries(
-    executable: Executable, whole: bool, refused: list[tuple[Sample, PtoError]]
-) -> Iterator[Try]:
-    """Yield the traces of each sample; samples without a legal run are added to `refused`."""
-    for sample in samples(_launch_arguments(executable), whole=whole):
-        try:
-            if whole:
-                yield _funcs(executable), _executed(executable, sample)
-            else:
-                launch = _dry_launch(executable, sample)
-                yield launch.funcs, _DryIssues(executable, launch)
-        except PtoError as problem:
-            refused.append((sample, problem))
-
-
 def _further(executable: Executable, launch: DryLaunch, before: Sequence[Issue]) -> Iterator[Issue]:
     """Yield runs of other blocks, and for several cores runs on exact numbers."""
     endless = [problem for problem in launch.refused if _endless(executable, problem)]
@@ -196,7 +183,7 @@ def _further(executable: Executable, launch: DryLaunch, before: Sequence[Issue])
         yield from others
         yield from further_blocks(launch, [*before, *others])
     if executable.cores and before[-1].chosen:  # exact numbers show whether signals match
-        exact = replace(launch, most=MOST_EXACT, periods=(None,), refused=[])
+        exact = replace(launch, most=MOST_CERTAIN, periods=(None,), refused=[])
         with suppress(PtoError):  # the run is too long
             yield from exact.first_legal(ALONE, frozenset())
         yield from _on_trial_numbers(executable, launch)
@@ -205,28 +192,40 @@ def _further(executable: Executable, launch: DryLaunch, before: Sequence[Issue])
 
 
 def _on_trial_numbers(executable: Executable, launch: DryLaunch) -> Iterator[Issue]:
-    """Yield one run on small numbers that deadlocks, and one with leftovers in FIFOs.
+    """Yield one run on small exact numbers that deadlocks, and one with leftovers in FIFOs.
 
     With chosen trip counts, loops whose bounds differ by one have equal trip counts; numbers show
-    the difference.
+    the difference. Runs count in which cores exchange something or deadlock.
     """
     if any(decided(func, depends(func, frozenset())) for func in launch.funcs):
         return  # numbers in memory decide, and samples of them are arbitrary
-    clean, left, endless = list[Issue](), list[Issue](), list[tuple[Sample, PtoError]]()
-    for trial in trials(launch):
-        if isinstance(trial.outcome, PtoError):
-            if _endless(executable, trial.outcome):
-                endless.append((trial.numbers, trial.outcome))
-        elif any(True for _ in left_over(trial.outcome.cores)):
-            left.append(trial.outcome)
+    clean, left, endless, counted = False, list[Issue](), list[Refused](), 0
+    for numbers in trial_numbers(launch.numbers, launch.funcs):
+        one = replace(launch.with_numbers(numbers), most=MOST_TRIED, mixed=False, held=None)
+        try:
+            issue = one.issue(ALONE, checks=True)
+        except PtoError as problem:
+            counted += problem.diagnostics[0].slug in ENDLESS
+            endless += [(numbers, problem)] * _endless(executable, problem)
         else:
-            clean.append(trial.outcome)
+            if _exchanges(issue):
+                counted += 1
+                leaves = any(True for _ in left_over(issue.cores))
+                left += [issue] * leaves
+                clean |= not leaves
+        if counted == ENOUGH_TRIALS:
+            break
     if endless:
-        numbers, problem = endless[0]
-        yield _ended(executable, numbers, problem, legal=bool(clean), never=not clean)
+        yield _ended(executable, *endless[0], legal=clean, never=not clean)
     for issue in left[:1]:
         issue.given = issue.given if clean else ()
         yield issue
+
+
+def _exchanges(issue: Issue) -> bool:
+    """Return True if a core signals another core."""
+    posts = (entry for entry in chain.from_iterable(issue.cores) if isinstance(entry, Post))
+    return any(not isinstance(post.ticket.channel, OF_ONE_CORE) for post in posts)
 
 
 def _shown_endless(executable: Executable) -> Iterator[Issue]:
@@ -257,13 +256,20 @@ def _dry_launch(executable: Executable, sample: Sample) -> DryLaunch:
         if problems:
             raise PtoError(problems)
         launch = Launch.of(bound)
-    held = HeldNumbers(left=FEW_TRIED)
+    held = HeldNumbers(left=FEW_HELD)
     return DryLaunch(launch, target, options.blocks, held=held, judged=options.judged)
 
 
-def _executed(executable: Executable, sample: Sample) -> Sequence[Issue]:
-    """Return the trace of a run on arrays that are as large as the views of the program."""
-    issue = LoggedIssue(executable.options.target)
-    filled = {name: Fill() if value is None else value for name, value in sample.items()}
-    executable.execute(filled, max_instructions=MOST_ISSUED, observers=(issue,))
-    return [issue]
+def _executions(
+    executable: Executable, some: Iterable[Sample], refused: list[Refused]
+) -> Iterator[Try]:
+    """Yield runs on arrays that are as large as the views of the program."""
+    for sample in some:
+        issue = LoggedIssue(executable.options.target)
+        filled = {name: Fill() if value is None else value for name, value in sample.items()}
+        try:
+            executable.execute(filled, max_instructions=MOST_ISSUED, observers=(issue,))
+        except PtoError as problem:
+            refused.append((sample, problem))
+        else:
+            yield Try(_funcs(executable), [issue])

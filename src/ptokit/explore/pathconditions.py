@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 from ptokit.analysis.known import Facts
 from ptokit.analysis.ranges import EVERY, Number, Range, high, low
 from ptokit.engines.reference.interpreter import InterpretedFlow, RegionBody
-from ptokit.ir.editing import number_of
+from ptokit.explore.limits import EXTENTS, INDICES, MOST_HELD
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.traits import CORE
 from ptokit.isa.model.targets import Target
@@ -24,11 +24,6 @@ from ptokit.isa.model.types import ScalarType
 from ptokit.isa.pages.arith import Predicate
 from ptokit.machine.execute import moves, whole_number
 from ptokit.records import dataclass
-
-HELD = (1 << 16, 16, 1, 0)  # numbers in memory: extents, or small indices
-LENGTHS = (1 << 16, 3000)  # the second: no multiple of usual tile extents
-INDICES = (16, 0)
-MOST_TRIED = 120  # runs with different numbers in different arrays
 
 
 @dataclass(frozen=True)
@@ -68,7 +63,7 @@ class HeldNumbers:
     """
 
     known: PathChoice | None = None
-    left: int = MOST_TRIED
+    left: int = MOST_HELD
     too_long: bool = False
 
     def choices(self, choice: PathChoice, sources: Sequence[str]) -> Iterator[PathChoice]:
@@ -78,10 +73,10 @@ class HeldNumbers:
         """
         if self.known is not None:
             kept = replace(choice, indices=self.known.indices, index=self.known.index)
-            yield from (replace(kept, found=found) for found in LENGTHS)
+            yield from (replace(kept, found=found) for found in EXTENTS)
             return
         some = chain.from_iterable(combinations(sources, n) for n in range(1, len(sources)))
-        for indices, found, index in product(some, LENGTHS, INDICES):
+        for indices, found, index in product(some, EXTENTS, INDICES):
             if self.left == 0 or not choice.iterations:
                 return
             self.left -= 1
@@ -217,12 +212,6 @@ def conditions_of(func: Func, target: Target) -> dict[Value, Condition]:
         elif isinstance(result.type, ScalarType):
             found[result] = Condition(alike, NONZERO, ZERO, _ends(known.get(alike, EVERY)))
     return found
-
-
-def constants_of(func: Func) -> dict[Value, int]:
-    """Return the integer constants of a function."""
-    given = ((op, number_of(op)) for op in func.ops)
-    return {op.results[0]: number for op, number in given if isinstance(number, int)}
 
 
 def _range(op: Op, facts: Facts) -> object:

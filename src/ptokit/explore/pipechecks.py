@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, Severity, titled
-from ptokit.explore.blockconflicts import asks_for_block
 from ptokit.explore.launchissues import OfFunctions, launch_issues
-from ptokit.explore.openvalues import none_iterates
+from ptokit.explore.novelty import none_iterates
+from ptokit.explore.pathruns import asks_for_block
 from ptokit.forms.inline import entries
 from ptokit.forms.percore import launched_cores, peer_of
 from ptokit.ir.module import Func, Op

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Container, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain
@@ -12,13 +12,12 @@ from typing import TypeAlias
 
 from ptokit.analysis.cores import kind_of
 from ptokit.analysis.facts import facts_of
-from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.explore.drylaunch import DryLaunch
 from ptokit.explore.dryrun import DryRunCache
-from ptokit.explore.mayalias import shown
+from ptokit.explore.novelty import shown, unreached
 from ptokit.explore.pathconditions import HeldNumbers
-from ptokit.explore.pathruns import dry_runs
-from ptokit.explore.sampling import Try, most_telling, samples, unreached
+from ptokit.explore.pathruns import most_telling, tries
+from ptokit.explore.samplevalues import samples
 from ptokit.explore.variedruns import varied_runs
 from ptokit.forms.percore import OTHER, arguments_of_all, part_of, peer_of, with_arguments
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op
@@ -266,7 +265,6 @@ def _on_samples(
     target: Target,
 ) -> Sequence[Issue]:
     """Return the issue traces of concurrent cores of these kinds, or of one core without kinds."""
-    tried = list[tuple[DryLaunch, Sequence[Issue]]]()
 
     def launched(sample: Mapping[str, object]) -> DryLaunch:
         every = [_bound(func, sample) for func in funcs]
@@ -275,16 +273,11 @@ def _on_samples(
         held, cache = kernel.held, DryRunCache(marks)
         return DryLaunch(launch, target, mixed=not kernel.flags, held=held, cache=cache)
 
-    def tries(some: Iterable[Mapping[str, object]]) -> Iterator[Try]:
-        for sample in some:
-            with suppress(PtoError):  # a run that is too long
-                launch = launched(sample)
-                tried.append((launch, [*dry_runs(launch)]))
-                yield funcs, tried[-1][1]
-
-    best = most_telling(tries(samples(arguments_of_all(funcs), whole=False)))
-    launch = next((launch for launch, issues in tried if issues is best), None)
-    return [*best, *varied_runs(launch, (), best)] if launch is not None else best
+    some = samples(arguments_of_all(funcs), whole=False)
+    best = most_telling(tries(some, launched, []))
+    if best is None or best.launch is None:
+        return ()
+    return [*best.issues, *varied_runs(best.launch, (), best.issues)]
 
 
 def _asking(func: Func) -> Func:

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 from ptokit.analysis.aliases import repeats
 from ptokit.analysis.known import Facts
-from ptokit.explore.openvalues import is_issued
+from ptokit.explore.programslices import is_issued
 from ptokit.ir.module import AnyOp, Block, Func, Op
 from ptokit.isa.index import walk
 from ptokit.isa.lang.instr import CORES, Instr

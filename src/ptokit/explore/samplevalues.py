@@ -1,42 +1,235 @@
-"""Numbers that give loops a wanted trip count, for loops whose bounds are computed from numbers."""
+"""The numbers of sample runs: for arguments, for arrays, and for wanted trip counts."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import chain, islice, product
+from math import prod
+from random import Random
 from typing import TypeAlias
 
+import numpy as np
+
 from ptokit.analysis.aliases import repeats
+from ptokit.analysis.known import Facts
+from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.explore.openvalues import (
+from ptokit.engines.reference.interpreter import Interpreter
+from ptokit.explore.limits import (
+    COUNTS,
+    LARGE,
+    LARGEST,
+    LARGEST_BOUND,
+    LARGEST_FURTHER,
+    LARGEST_SAMPLE,
+    LONGEST_ROTATION,
+    MIXED,
+    MIXTURES,
+    MOST_BOUNDS,
+    MOST_CANDIDATES,
+    MOST_CONSTANTS,
+    MOST_FAR,
+    MOST_FURTHER,
+    MOST_OPS,
+    MOST_TOGETHER,
+    MOST_TRIALS,
+    MOST_TRUTHS,
+    NEARBY,
+    ROUNDS,
+    SAMPLES,
+    SCALES,
+)
+from ptokit.explore.programslices import (
+    SHARED,
+    behind,
+    computed,
+    constants_of,
     deciding,
+    depending,
     from_memory,
     is_issued,
     leads_to,
     loop_bounds,
     source,
 )
-from ptokit.explore.pathconditions import constants_of
-from ptokit.explore.purenumbers import behind, computed, in_line
-from ptokit.explore.samplenumbers import TRUTH, bounds_of
-from ptokit.ir.module import Func, Op, Value
+from ptokit.ir.module import Block, Func, Op, Value
 from ptokit.isa.lang.traits import FLAGS
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.types import ScalarType
+from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.types import PtrType, ScalarType, Type
 from ptokit.machine.arguments import Env
-from ptokit.machine.execute import whole_number
+from ptokit.machine.execute import Core, whole_number
+from ptokit.machine.launchoptions import RunLimits
 from ptokit.records import dataclass
+from ptokit.values.fixpipe import CPU_READING
+from ptokit.values.host import AnyArray
 
-MOST_CANDIDATES = 160  # values of one number
-MOST_CONSTANTS = 12  # constants of the text for these values
-ROUNDS = 2  # passes over all numbers: a loop may depend on several
-MOST_TRUTHS = 2  # arguments that are tried as true and false
-MOST_FURTHER, LARGEST_FURTHER = 12, 512
-LARGEST = 1 << 20  # upper end of the binary search
-MOST_OPS = 1_000_000  # ops that compute bounds
+
+def samples(args: Sequence[Value], *, whole: bool) -> Iterator[dict[str, object]]:
+    """Yield samples of arguments; the caller takes the first that are legal.
+
+    Front ends pass the block index last, or before the number of blocks. With `whole`, arrays are
+    None and get the size of the program's views.
+    """
+    numbers = [arg.name for arg in args if isinstance(arg.type, ScalarType)]
+    arrays = {arg.name: _sampled_array(arg, whole) for arg in args if arg.name not in numbers}
+    real = {arg.name: 1.0 for arg in args if getattr(arg.type, "is_float", False)}
+    tried = set[tuple[object, ...]]()
+    for given in _given(numbers, whole):
+        every = dict(zip(numbers, given, strict=True)) | real
+        if (key := tuple(every.values())) not in tried:
+            tried.add(key)
+            yield {**arrays, **every}
+
+
+def _given(numbers: Sequence[str], whole: bool) -> Iterator[Sequence[int]]:
+    """Yield numbers for these arguments, some of them more than once."""
+    count = len(numbers)
+    for number in SAMPLES if numbers else SAMPLES[:1]:
+        yield [number] * count
+        yield [*[number] * (count - 1), 0][:count]
+        yield [*[number] * (count - 2), 0, 1][:count]
+    if not whole:  # with extents as large the arrays would be, too
+        yield from ([LARGE * (n == name) for n in numbers] for name in numbers)
+    random = Random(0)
+    for _ in range(MIXED if count > 1 else 0):
+        yield [random.choice((0, *SAMPLES)) for _ in numbers]
+
+
+def _sampled_array(arg: Value, whole: bool) -> AnyArray | None:
+    kind = arg.type
+    if not isinstance(kind, PtrType):
+        return _blank(kind)
+    return None if whole else np.zeros(1, f"V{kind.dtype.size}")
+
+
+def _blank(kind: Type) -> AnyArray | None:
+    """Return an array for an argument that is a tile or a view with known extents."""
+    if not isinstance(kind, TileType | GlobalType | ConvTileType):
+        return None
+    extents = [*kind.valid] if isinstance(kind, TileType) else [*kind.shape]
+    known = [extent for extent in extents if extent is not None]
+    fits = known == extents and prod(known) * kind.dtype.size <= LARGEST_SAMPLE
+    return np.zeros(known, f"V{kind.dtype.size}") if fits else None
+
+
+Numbers: TypeAlias = "tuple[tuple[str, int], ...]"  # arguments, by name
+TRUTH = 1  # bits
+
+
+def mixtures(own: Mapping[str, int], bounds: Sequence[int]) -> Iterator[Numbers]:
+    """Yield samples: small numbers in all combinations up to a limit, then random mixtures.
+
+    `own` are the numbers of the sample run, `bounds` other numbers that may make a difference.
+    """
+    random, tried = Random(0), set[Numbers]()
+    for some in chain(_small(len(own), random), _any([*own.values()], bounds, random)):
+        numbers = tuple(zip(own, some, strict=True))
+        if numbers not in tried:
+            tried.add(numbers)
+            yield numbers
+
+
+def _small(count: int, random: Random) -> Iterator[Sequence[int]]:
+    """Yield equal small numbers, then all combinations of a few small numbers."""
+    yield from ([near] * count for near in NEARBY)
+    most = next((n for n in reversed(NEARBY) if (n + 1) ** count <= MOST_TOGETHER), 0)
+    every = [*product(range(most + 1), repeat=count)]
+    random.shuffle(every)
+    yield from every
+
+
+def _any(own: Sequence[int], bounds: Sequence[int], random: Random) -> Iterator[Sequence[int]]:
+    """Yield numbers near `own`, each bound with small numbers for the others, then mixtures."""
+    yield from ([number + near for number in own] for near in NEARBY)
+    yield from ([bound] * len(own) for bound in bounds)
+    if len(own) == 1:
+        return
+    far = {*bounds, *own}
+    every = [*product(range(len(own)), sorted(far), NEARBY)]
+    for place, number, near in random.sample(every, min(len(every), MOST_FAR)):
+        yield [number if n == place else near for n in range(len(own))]
+
+    def one(number: int) -> int:
+        some = NEARBY, (number, *(number + near for near in NEARBY)), bounds
+        return random.choice(random.choice(some) or NEARBY)
+
+    for _ in range(MIXTURES):
+        yield [one(number) for number in own]
+
+
+def bounds_of(funcs: Sequence[Func]) -> list[int]:
+    """Return the numbers next to constants that unknown numbers are compared or combined with."""
+    compared, combined = set[int](), set[int]()
+    for func in funcs:
+        constants, open = constants_of(func), depending(func)
+        for op in func.ops:
+            if isinstance(op, Op) and not (from_memory(op) or open.isdisjoint(op.results)):
+                given = {constants[v] for _, v in op.values() if v in constants}
+                (combined if _combines(op) else compared).update(given)
+    pairs = [*product(compared, combined)]
+    every = compared | combined | {a * b for a, b in pairs} | {a - b for a, b in pairs}
+    near = {n + by for n in every for by in (-1, 0, 1)}
+    kept = [number for number in sorted(near) if len(NEARBY) <= number <= LARGEST_BOUND]
+    return sorted(Random(0).sample(kept, MOST_BOUNDS)) if len(kept) > MOST_BOUNDS else kept
+
+
+def _combines(op: Op) -> bool:
+    """Return whether the op makes integers, no truth value and no handle."""
+    return all(whole_number(v) and getattr(v.type, "bits", TRUTH) != TRUTH for v in op.results)
+
+
+def in_line(ops: Iterable[Op], target: Target, blocks: int = 1) -> Callable[[Env], object]:
+    """Return a function that executes these ops in an environment; PtoError if an op fails."""
+    core = Core(target, CPU_READING, 0, blocks)
+    return Interpreter(core, Facts(target), Planned(), RunLimits(MOST_OPS)).block(Block(ops=[*ops]))
+
+
+def rotation(funcs: Iterable[Func], target: Target) -> int:
+    """Return the longest period in iterations after which flags, branches and tiles repeat."""
+    found = 1
+    for func in funcs:
+        constants = constants_of(func)
+        for op in func.ops:
+            if isinstance(op, Op) and loop_bounds(op) is not None:
+                found = max(found, *_periods(op.regions[0], constants, target), 1)
+    return found
+
+
+def _periods(block: Block, constants: Mapping[Value, int], target: Target) -> Iterator[int]:
+    """Yield the periods of the numbers that depend on the loop counter and constants alone."""
+    counter = block.args[0]
+    ops = [op for op in block.walk() if isinstance(op, Op)]
+    made, asked = computed(ops, {counter, *constants}), {v for op in ops for v in _asked(op)}
+    turning = [v for v in made if v in asked and counter in behind((v,), made)]
+    rows = list[Env]()
+    if not turning:
+        return
+    run = in_line(dict.fromkeys(made.values()), target)
+    with suppress(PtoError):
+        for number in range(3 * LONGEST_ROTATION):
+            rows.append({**constants, counter: number})
+            run(rows[-1])
+        for value in turning:
+            yield _period([row[value] for row in rows])
+
+
+def _asked(op: Op) -> Iterator[Value]:
+    """Yield the operands that select a flag, a branch or a tile."""
+    tiles = any(not isinstance(v.type, ScalarType | SHARED) for v in op.results)
+    if op.regions or tiles or FLAGS in op.page.uses:
+        yield from (value for _, value in op.values())
+
+
+def _period(numbers: Sequence[int]) -> int:
+    """Return the period of a sequence; 1 if there is none."""
+    steps = range(1, LONGEST_ROTATION + 1)
+    return next((n for n in steps if list(numbers[n:]) == list(numbers[:-n])), 1)
+
 
 Bounds: TypeAlias = "tuple[Value | int, Value | int, Value | int]"  # lower, upper, step
 Lengths: TypeAlias = "dict[str, int]"  # arguments and arrays that bounds come from, by name
@@ -254,3 +447,12 @@ def _reads_number(op: Op) -> bool:
 def _counts(value: Value) -> bool:
     """Return whether the value is an integer and no truth value."""
     return whole_number(value) and getattr(value.type, "bits", TRUTH) != TRUTH
+
+
+def trial_numbers(own: Collection[str], funcs: Sequence[Func]) -> Iterator[dict[str, int]]:
+    """Yield small exact numbers, and extents of tiles, for all arguments alike."""
+    near = [n for n in bounds_of(funcs) if n <= max(SCALES)]
+    scaled = [scale * count for scale, count in product(SCALES, COUNTS)]
+    every = chain(COUNTS, near[: MOST_TRIALS // 2], scaled)
+    for number in [*dict.fromkeys(every)][:MOST_TRIALS] if own else ():
+        yield dict.fromkeys(own, number)
