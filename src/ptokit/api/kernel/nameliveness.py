@@ -57,6 +57,13 @@ class NameLiveness:
     loops: list[tuple[set[str], set[str]]] = field(  # live at the targets of continue, break
         default_factory=list["tuple[set[str], set[str]]"]
     )
+    reads: dict[ast.AST, set[str]] = field(default_factory=dict[ast.AST, "set[str]"])
+
+    def _loaded(self, node: ast.AST) -> set[str]:
+        """Return what `loaded` does; loops ask again for the same statements."""
+        if node not in self.reads:
+            self.reads[node] = loaded(node)
+        return self.reads[node]
 
     def block(self, statements: Sequence[ast.stmt], live: set[str]) -> set[str]:
         """Return the names live before the statements, given those `live` after them."""
@@ -71,24 +78,24 @@ class NameLiveness:
             case ast.For() | ast.AsyncFor():
                 return self._loop(node, live)
             case ast.While():
-                test = loaded(node.test)
+                test = self._loaded(node.test)
                 return self._head(node, node.body, live | test, set(), live) | test
             case ast.If():
                 both = self.block(node.body, live) | self.block(node.orelse, live)
-                return both | loaded(node.test)
+                return both | self._loaded(node.test)
             case ast.Continue() if self.loops:
                 return set(self.loops[-1][0])
             case ast.Break() if self.loops:
                 return set(self.loops[-1][1])
             case ast.Return():
-                return loaded(node)
+                return self._loaded(node)
             case ast.With():
                 inner = self.block(node.body, live)
-                return inner | {n for item in node.items for n in loaded(item.context_expr)}
+                return inner | {n for item in node.items for n in self._loaded(item.context_expr)}
             case ast.Try() | ast.TryStar() | ast.Match():
-                return live | loaded(node) | self._inside(node, live)
+                return live | self._loaded(node) | self._inside(node, live)
             case _:
-                return (live - self._certain(node)) | loaded(node)
+                return (live - self._certain(node)) | self._loaded(node)
 
     def _certain(self, node: ast.stmt) -> set[str]:
         """Return the names that a simple statement always binds."""
@@ -104,13 +111,13 @@ class NameLiveness:
         """Return the names that any part of a statement with unknown control flow reads."""
         found: set[str] = set()
         for block in _blocks(node):
-            found |= self.block(block, live | loaded(node))
+            found |= self.block(block, live | self._loaded(node))
         return found
 
     def _loop(self, node: ast.For | ast.AsyncFor, live: set[str]) -> set[str]:
         bound = stored([node.target])
         behind = self.block(node.orelse, live)
-        return self._head(node, node.body, behind, bound, live) | loaded(node.iter)
+        return self._head(node, node.body, behind, bound, live) | self._loaded(node.iter)
 
     def _head(
         self,

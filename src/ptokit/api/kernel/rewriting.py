@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
-from types import CellType, CodeType, FunctionType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import NamedTuple, cast
 from weakref import WeakKeyDictionary
 
@@ -80,8 +80,7 @@ class Rewrite(ast.NodeTransformer):
             word = "yield" if isinstance(leaver, ast.YieldFrom) else type(leaver).__name__.lower()
             self.generic_visit(node)
             found = ast.parse(f"{HOOK}.decided(0, {word!r}, {_place(leaver)!r})", mode="eval").body
-            for made in ast.walk(found):
-                ast.copy_location(made, node.test)
+            _place_at(found, node.test)
             cast(ast.Call, found).args[0] = node.test
             node.test = found
             return node
@@ -113,10 +112,16 @@ class Rewrite(ast.NodeTransformer):
 
     def _code(self, text: str, like: ast.AST) -> list[ast.stmt]:
         """Return statements at the place of `like`."""
-        made = ast.parse(text).body
-        for node in (inner for statement in made for inner in ast.walk(statement)):
-            ast.copy_location(node, like)
-        return made
+        module = ast.parse(text)
+        _place_at(module, like)
+        return module.body
+
+
+def _place_at(tree: ast.AST, like: ast.AST) -> None:
+    """Give all nodes of a tree the place of `like`."""
+    place = {name: getattr(like, name) for name in ast.expr._attributes}
+    for node in ast.walk(tree):
+        vars(node).update(place)
 
 
 def _declared(nodes: Iterable[ast.AST]) -> set[str]:
@@ -264,31 +269,34 @@ def _defined(function: FunctionType, lines: list[str], first: int) -> ast.Functi
     found = next(iter(cast(ast.If, module.body[0]).body if indented else module.body), None)
     if not isinstance(found, ast.FunctionDef) or found.name != function.__code__.co_name:
         return CHANGED
-    return found if _is_of(found, function.__code__) else CHANGED
+    return found if _is_of(found, function) else CHANGED
 
 
-def _is_of(tree: ast.FunctionDef, code: CodeType) -> bool:
+def _is_of(tree: ast.FunctionDef, function: FunctionType) -> bool:
     """Return whether the file still has the text of the function."""
-    plain = ast.Module([copy(tree)], [])
+    plain, code = ast.Module([copy(tree)], []), function.__code__
     cast(ast.FunctionDef, plain.body[0]).decorator_list = []
-    made = _inside(plain, code, ())
+    made = _inside(plain, function, ())
+    own = (code.co_firstlineno, code.co_flags, code.co_linetable)
+    if made.replace(co_firstlineno=own[0], co_flags=own[1], co_linetable=own[2]) == code:
+        return True  # the usual case, in a tenth of the time
     asserts = any(isinstance(node, ast.Assert) for node in ast.walk(tree))  # pytest rewrites
     return _words(made) <= _words(code) if asserts else _does(made) == _does(code)
 
 
-def _inside(tree: ast.Module, code: CodeType, more: tuple[str, ...]) -> CodeType:
-    """Compile a function with free names and `more` as names of an enclosing function."""
-    (function,) = cast("list[ast.FunctionDef]", tree.body)
-    outer = ast.parse(f"def {HOOK}({', '.join((*code.co_freevars, *more))}): pass")
-    own: list[ast.stmt] = [] if function.name in code.co_freevars else [ast.Global([function.name])]
-    cast(ast.FunctionDef, outer.body[0]).body = [*own, function]  # the function may refer to itself
-    made = compile(
-        ast.fix_missing_locations(outer),
-        code.co_filename,
-        "exec",
-        dont_inherit=True,
-        flags=code.co_flags & _FUTURE,
-    )
+def _inside(tree: ast.Module, function: FunctionType, more: tuple[str, ...]) -> CodeType:
+    """Compile a function with free names and `more` as names of an enclosing function.
+
+    Python calls functions of imported modules by other instructions than methods.
+    """
+    code, (statement,) = function.__code__, cast("list[ast.FunctionDef]", tree.body)
+    modules = [n for n in code.co_names if isinstance(function.__globals__.get(n), ModuleType)]
+    head = "".join(f"import {name}\n" for name in modules)
+    own = "pass" if statement.name in code.co_freevars else f"global {statement.name}"
+    outer = ast.parse(f"{head}def {HOOK}({', '.join((*code.co_freevars, *more))}): {own}")
+    cast(ast.FunctionDef, outer.body[-1]).body.append(statement)  # it may refer to itself
+    flags = code.co_flags & _FUTURE
+    made = compile(outer, code.co_filename, "exec", dont_inherit=True, flags=flags)
     for name in (HOOK, code.co_name):  # skip functions in its defaults
         made = next(c for c in made.co_consts if isinstance(c, CodeType) and c.co_name == name)
     return made
@@ -318,7 +326,7 @@ JUMPS = {*dis.hasjrel, *dis.hasjabs}
 def _compiled(function: FunctionType, tree: ast.FunctionDef) -> FunctionType:
     """Return the rewritten function with the cells of the original one."""
     code, free = function.__code__, function.__code__.co_freevars
-    made = _inside(ast.Module([tree], []), code, (HOOK,))
+    made = _inside(ast.Module([tree], []), function, (HOOK,))
     cells = dict(zip(free, function.__closure__ or (), strict=True))
     cells[HOOK] = CellType(sys.modules["ptokit.api.kernel.controlflow"])
     closure = tuple(cells[name] for name in made.co_freevars)
