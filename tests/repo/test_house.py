@@ -18,6 +18,7 @@ import pytest
 
 from account.files import ROOT
 from every import every
+from ptokit.engines.native.plan import BELOW_ENGINES
 
 PACKAGE = ROOT / "src" / "ptokit"
 # folder -> its lines, rounded up to hundreds; a folder imports only those above it
@@ -167,6 +168,11 @@ def test_no_folder_stands_outside_the_house() -> None:
     top = {p.name for p in PACKAGE.iterdir() if p.is_dir() and p.name != "__pycache__"}
     assert top == {name.split("/")[0] for name in HOUSE if name}
     assert {p.name for p in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py"}
+
+
+def test_cached_code_depends_on_no_folder_below_the_engines() -> None:
+    rows = [name.split("/")[0] for name in HOUSE if name]
+    assert {*rows[rows.index("launch") :]} == BELOW_ENGINES
 
 
 def test_no_two_files_have_one_name() -> None:

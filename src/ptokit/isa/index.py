@@ -9,7 +9,9 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
+from os import scandir
 from pathlib import Path
+from types import MappingProxyType
 
 from ptokit.isa.lang.asm import own_names
 from ptokit.isa.lang.instr import PAGES, Instr
@@ -68,32 +70,39 @@ def _files_of(found: Iterable[type[Instr]]) -> str:
     return " ".join(dict.fromkeys(names))
 
 
-def _classes() -> dict[str, str]:
-    """Return the classes in each file of pages: a new class makes the tables outdated."""
-    return dict(sorted(_classes_in(Path(__file__).parent / "pages", "")))
+def _classes(known: Mapping[str, str] = MappingProxyType({}), since: float = 0) -> dict[str, str]:
+    """Return the classes in each file of pages; what is `known` of files not written `since`."""
+    folder = str(Path(__file__).parent / "pages")
+    return dict(sorted(_classes_in(folder, "", known, since)))
 
 
-def _classes_in(folder: Path, name: str) -> Iterator[tuple[str, str]]:
+def _classes_in(
+    folder: str, name: str, known: Mapping[str, str], since: float
+) -> Iterator[tuple[str, str]]:
     """Yield each file in a folder with its classes; regular expressions take thrice as long."""
-    for entry in folder.iterdir():
-        if entry.suffix == ".py":
-            _, *found = f"\n{entry.read_text('utf-8')}".split("\nclass ")
-            yield (
-                f"{name}{entry.name}",
-                " ".join(re.split(r"\W", text, maxsplit=1)[0] for text in found),
-            )
-        elif entry.name != "__pycache__" and entry.is_dir():
-            yield from _classes_in(entry, f"{name}{entry.name}/")
+    with scandir(folder) as entries:
+        for entry in entries:
+            file = f"{name}{entry.name}"
+            if entry.name.endswith(".py"):
+                if file in known and entry.stat().st_mtime <= since:
+                    yield file, known[file]
+                    continue
+                _, *found = f"\n{Path(entry.path).read_text('utf-8')}".split("\nclass ")
+                names = (re.split(r"\W", text, maxsplit=1)[0] for text in found)
+                yield file, " ".join(names)
+            elif entry.name != "__pycache__" and entry.is_dir():
+                yield from _classes_in(entry.path, f"{file}/", known, since)
 
 
 @cache
 def tables() -> Mapping[str, Mapping[str, str]]:
     """Return the tables in `TABLES`; nothing if a class is missing in them, or one too many."""
     try:
-        found = json.loads(TABLES.read_text(encoding="utf-8"))
+        found, since = json.loads(TABLES.read_text(encoding="utf-8")), TABLES.stat().st_mtime
     except OSError:
         return {}
-    return found if not SOURCES.exists() or found["classes"] == _classes() else {}
+    known = found["classes"]
+    return found if not SOURCES.exists() or known == _classes(known, since) else {}
 
 
 def searched(table: str, name: str) -> Iterator[type[Instr]]:

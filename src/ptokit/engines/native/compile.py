@@ -353,7 +353,7 @@ class Job:
             code, kept = cache.compiled(key, make, cache.this_processor())
         except NotNative as reason:
             return reason
-        return Made(plan_of(kept) if kept else made[0], code, self._owners())
+        return Made(made[0] if made else plan_of(kept), code, self._owners())
 
     def session(
         self, made: Made, things: list[Any], limits: RunLimits, *, rules: bool = True
