@@ -61,8 +61,8 @@ def complete(
         elif given is not None and Kind.TILE.accepts(arg.type) and getattr(given, "ndim", 0) == 2:
             arg.type = _holding(cast(AnyArray, given), _location(func, arg), target) or arg.type
         _require_uses(func, arg)
-    facts = Facts(target, dict(numbers))
-    _block(func.body, facts, types)
+    if types or any(func.elided()):
+        _block(func.body, Facts(target, dict(numbers)), types)
 
 
 def _require_uses(func: Func, arg: Value) -> None:

@@ -14,6 +14,7 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, call_error
 from ptokit.diagnostics.rich import Rich
 from ptokit.forms.percore import arguments_of_all, core_alone
+from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Value
 from ptokit.isa.model.types import PtrType
 from ptokit.isa.model.words import KernelKind
@@ -259,6 +260,7 @@ class Executable:
         low, high = self._ranges.get(name, NOTHING)
         return isinstance(given, int) and low <= given <= high
 
+    @gc_disabled()
     def _prepare(self, given: Mapping[str, object]) -> _Prepared:
         bound = self._bound(given)
         return _Prepared(bound.on({}), self._engine.prepare(bound, self.options))

@@ -26,6 +26,7 @@ from ptokit.api.program import ENTRY, Program
 from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.diagnostics.rich import Rich
+from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Block, Func, Module, Value
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import INDEX, PtrType, ScalarType, Type
@@ -387,6 +388,7 @@ class Kernel(Rich, Generic[P]):
             ) from None
         return key
 
+    @gc_disabled()
     def _record(self, given: LaunchArguments) -> Capture:
         read = PythonState({self.function.__name__: self.function, **given.static})
         read.require_visible(self.function.__code__)  # type: ignore[attr-defined]  # a Python function
