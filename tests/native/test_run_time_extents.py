@@ -48,6 +48,7 @@ def test_reads_of_run_time_extents_are_proven(name: str, target: str) -> None:
 
 
 TILE = "!pto.tile_buf<loc=vec, dtype=f32, rows=4, cols=8, v_row=?, v_col=?>"
+FULL = TILE.replace("v_row=?, v_col=?", "v_row=4, v_col=8")
 RESIZED = f"""
 func.func @resized(%y: !pto.ptr<f32>, %n: index) {{
   %zero = arith.constant 0 : index
@@ -94,6 +95,64 @@ def test_an_instruction_sees_the_extents_of_its_iteration(engine: str, n: int) -
     y = np.zeros((4, 8), np.float32)
     done = pto.loads(RESIZED).run(y=y, n=n, engine=engine)
     np.testing.assert_array_equal(done["y"], wanted)
+
+
+CARRIED = f"""
+func.func @carried(%x: {FULL}, %n: index, %m: index) {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %block = pto.get_block_idx
+  %number = arith.index_cast %block : i64 to index
+  %rows = arith.addi %n, %number : index
+  %t = pto.alloc_tile valid_row = %rows valid_col = %m : {TILE}
+  pto.subview ins(%x : {FULL}) outs(%t : {TILE})
+  %u = scf.for %i = %zero to %n step %one iter_args(%same = %t) -> ({TILE}) {{
+    scf.yield %same : {TILE}
+  }}
+  pto.tadd ins(%u, %t : {TILE}, {TILE}) outs(%t : {TILE})
+  return
+}}
+"""
+
+
+def test_a_tile_that_a_loop_hands_on_stays_in_its_place(engine: str) -> None:
+    x = np.arange(32, dtype=np.float32).reshape(4, 8)
+    for n, m in ((4, 8), (3, 5), (1, 1)):
+        wanted = x.copy()
+        wanted[:n, :m] *= 2
+        done = pto.loads(CARRIED).run(x=x.copy(), n=n, m=m, engine=engine)
+        np.testing.assert_array_equal(done["x"], wanted)
+
+
+LEFT = "loc=left, dtype=f16, rows=16, cols=16, v_row=16, v_col={}, blayout=col_major, \
+slayout=row_major"
+RIGHT = "loc=right, dtype=f16, rows=16, cols=16, v_row={}, v_col=16, blayout=row_major, \
+slayout=col_major"
+A, A_OF_K = (f"!pto.tile_buf<{LEFT.format(n)}>" for n in (16, "?"))
+B, B_OF_K = (f"!pto.tile_buf<{RIGHT.format(n)}>" for n in (16, "?"))
+SUMS = "!pto.tile_buf<loc=acc, dtype=f32, rows=16, cols=16, v_row=16, v_col=16, \
+blayout=col_major, slayout=row_major, fractal=1024>"
+PRODUCT = f"""
+func.func @product(%a: {A}, %b: {B}, %c: {SUMS}, %d: {SUMS}, %k: index) {{
+  %l = pto.alloc_tile valid_col = %k : {A_OF_K}
+  pto.subview ins(%a : {A}) outs(%l : {A_OF_K})
+  %r = pto.alloc_tile valid_row = %k : {B_OF_K}
+  pto.subview ins(%b : {B}) outs(%r : {B_OF_K})
+  pto.tmatmul ins(%l, %r : {A_OF_K}, {B_OF_K}) outs(%c : {SUMS})
+  pto.tmatmul.acc ins(%d, %l, %r : {SUMS}, {A_OF_K}, {B_OF_K}) outs(%d : {SUMS})
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("k", [0, 3])
+def test_products_over_some_or_no_elements(engine: str, k: int) -> None:
+    a, b = (np.arange(256, dtype=np.float16).reshape(16, 16) % n for n in (5, 7))
+    sums = np.full((16, 16), 3, np.float32)
+    wanted = a[:, :k].astype(np.float32) @ b[:k].astype(np.float32)
+    done = pto.loads(PRODUCT).run(a=a, b=b, c=sums.copy(), d=sums.copy(), k=k, engine=engine)
+    np.testing.assert_array_equal(done["c"], wanted)
+    np.testing.assert_array_equal(done["d"], wanted + 3)
 
 
 @pto.kernel(shapes="x[m, n] total[m, 1] largest[m, 1]")

@@ -100,11 +100,12 @@ class Temporaries:
 
     def fill(self, cells: Elements, value: Traced, col: Num = 0) -> None:
         """Emit loops that store a value into a temporary, starting at a column."""
-        store = WindowStore(cells, AxisWindow(0, value.rows), AxisWindow(col, value.cols), value)
+        stores = [WindowStore(cells, AxisWindow(0, value.rows), AxisWindow(col, value.cols), value)]
         if not isinstance(value, Leaf):
-            [store] = self.function.preparation().stores([store])
-        self.function.guard_gathers(store)
-        self.function.store(store)
+            stores = self.function.preparation().stores(stores)
+        for store in stores:  # none if the value is empty
+            self.function.guard_gathers(store)
+            self.function.store(store)
 
     def _widened(self, node: Whole) -> Elements:
         """Emit the padding everywhere, then the elements over it."""

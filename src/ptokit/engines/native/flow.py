@@ -196,9 +196,10 @@ class Carried:
         """Store a value that differs from the first one in run-time numbers only."""
         value = self._coded(value)
         memories = {id(getattr(v, "memory", None)) for v in (value, self.first)}
-        pairs = list(zip(self.numbers, numbers(value), strict=False))
+        found = numbers(value)
+        pairs = list(zip(self.numbers, found, strict=False))
         same = all(changes or text(old) == text(new) for (old, changes), (new, _) in pairs)
-        if len(memories) > 1 or len(pairs) != len(self.numbers) or not same:
+        if len(memories) > 1 or len(found) != len(self.numbers) or not same:
             raise NotNative("a value that changes its shape or its memory between iterations")
         left = iter(self.places)
         for (_, changes), (new, _) in pairs:

@@ -96,9 +96,10 @@ def _handle_in(
     if isinstance(value, Tile):
         handle.valid = _region(value.valid, number)
     old = value.elements
-    where = old.map
-    if where is not getattr(value.type, "map", None):
-        where = IndexMap(_axis(where.rows, number), _axis(where.cols, number))
+    if old.map is getattr(value.type, "map", None):
+        where = kind.map  # that of its own type again, so that its numbers stay those of the type
+    else:
+        where = IndexMap(_axis(old.map.rows, number), _axis(old.map.cols, number))
     address, origin = cast(int, place(old.address)), cast(int, place(old.origin))
     handle.elements = Elements(space, address, old.dtype, where, origin, old.end)
     if isinstance(value, TracedTile) and value.view:
