@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import signal
 
@@ -11,6 +12,7 @@ FEW = 50_000, 20, 20  # a command makes many objects that stay: collect cycles s
 def start() -> None:
     """Import the commands and run one; an interrupt before that ends the process, quietly."""
     gc.set_threshold(*FEW)
+    atexit.register(gc.freeze)  # the interpreter collects twice at its end, for nothing
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from ptokit.tools.cli import main
