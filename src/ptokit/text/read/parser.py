@@ -146,14 +146,14 @@ class Parser(Cursor):
         end = self.i
         if op.regions:  # comments after the first brace belong to the region
             end = next((i for i in range(first, end) if self.texts[i] == "{"), first) + 1
-        inner = self.inside(first, end) if isinstance(op, Op) else ()
+        inner = self.inside(first, end) if self.tokens.marks and isinstance(op, Op) else ()
         if op.regions and inner and op.comments.after == inner[-1] != self.gap(end)[0]:
             inner = inner[:-1]  # the comment belongs to the head of a switch, before `case`
         block.ops.append(op)
         if (number := number_of(op)) is not None:
             self.names.constants[op.results[0]] = number
-        while self.accept(";"):
-            pass
+        while self.texts[self.i] == ";":
+            self.i += 1
         self.reached = self.i
         after, following = self.gap(self.i)
         if op.regions and after:
@@ -214,8 +214,7 @@ class Parser(Cursor):
 
     def inside(self, first: int, end: int) -> tuple[str, ...]:
         """Return comments between tokens of a statement or head of several lines, up to `end`."""
-        tokens = self.tokens
-        return tuple(c.text for c in tokens.comments_in(first + 1, end)) if tokens.marks else ()
+        return tuple(c.text for c in self.tokens.comments_in(first + 1, end))
 
     def gap(self, i: int) -> tuple[str | None, list[str]]:
         """Return the comment on the line before token `i`, and the comment lines between."""
@@ -225,7 +224,7 @@ class Parser(Cursor):
         if stop - start < 2:
             return None, []
         text = tokens.source.text
-        comments = tokens.comments_in(i, i + 1)
+        comments = tokens.comments_in(i, i + 1) if tokens.marks else None
         if not comments:
             return None, [""] if text.count("\n", start, stop) > 1 else []
         after: str | None = None

@@ -87,7 +87,7 @@ def repeated(p: Parser, start: int, line: str) -> Op | None:
         if texts[start + at][1:] in table:
             return None
     operands = {
-        name: values[at] if isinstance(at, int) else tuple(values[i] for i in at)
+        name: values[at] if isinstance(at, int) else tuple([values[i] for i in at])
         for name, at in found.operands
     }
     spans = p.tokens.spans(start, found.spans)
@@ -109,7 +109,8 @@ def _without_number(line: str) -> str:
 def _ends(p: Parser, at: int) -> bool:
     """Return whether the statement ends before this token."""
     text = p.texts[at]
-    return p.begins_line(at) and (text in ("", "}", "return") or text[0] == "%" or "." in text)
+    begins = text[:1] == "%" or "." in text or text in ("", "}", "return")
+    return begins and p.begins_line(at)
 
 
 def remember(p: Parser, start: int, line: str, op: AnyOp, before: tuple[int, ...]) -> None:

@@ -91,13 +91,14 @@ def _scaled(kind: K, by: Callable[[int], int]) -> K:
 
 def counted(op: Op) -> Iterator[tuple[str, int]]:
     """Yield the operands that count pairs in text, each with the position of the number."""
+    types = (v.type for v in (*op.results, *(value for _, value in op.values())))
+    kind = next((kind for kind in types if packed_axis(kind, 1) is not None), None)
+    if kind is None:
+        return
     for operand in counting_operands(op.page):
-        types = (v.type for v in (*op.results, *(value for _, value in op.values())))
-        kind = next((kind for kind in types if packed_axis(kind, 1) is not None), None)
         values = op.bound(operand.name)
-        axis = None if kind is None else packed_axis(kind, len(values))
-        for place in range(len(values)) if axis is not None else ():
-            if _counts(operand.counts, place, axis):
+        for place in range(len(values)):
+            if _counts(operand.counts, place, packed_axis(kind, len(values))):
                 yield operand.name, place
 
 
