@@ -193,6 +193,8 @@ class ValueClasses:
 
     def of(self, value: Value) -> Value:
         """Return the representative of a value's class."""
+        if value not in self.parent:
+            return value
         root = value
         while root in self.parent:
             root = self.parent[root]
@@ -222,6 +224,7 @@ class AliasClasses:
     def __init__(self, points_to: PointsTo, facts: Facts | None = None) -> None:
         self.facts = facts
         self.classes = ValueClasses()
+        self.of = self.classes.of
         self.placed: dict[str, list[tuple[int, int, Value]]] = {}
         self.anywhere: dict[str, Value] = {}  # memory -> a tile at an unknown address
         for handle, storage in points_to.namings:
@@ -235,9 +238,6 @@ class AliasClasses:
             space = self._space(value)
             if space in self.anywhere:
                 self.classes.unite(value, self.anywhere[space])
-
-    def of(self, value: Value) -> Value:
-        return self.classes.of(value)
 
     def _place(self, value: Value, op: Op | None, facts: Facts) -> None:
         address = next(iter(op.bound("addr")), None) if op is not None else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple, TypeAlias, cast
 
 from ptokit.analysis.cores import OF_THREADS, outside_of_threads
@@ -32,6 +32,7 @@ from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Env, Many
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import arguments
+from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import ALIASES, FLOW, PLACES, RECEIVES, REGIONS, THREADS, WINDOW
 from ptokit.isa.model.globaltypes import VIEW_RULES, GlobalType
 from ptokit.isa.model.targets import Target, type_rules
@@ -55,7 +56,7 @@ class Checker:
         self.rooms: set[Value] = set()  # tiles with partial boxes, which only name bytes
         self.whole: Func | None = None
         self.threads = False  # whether threads run the current code
-        self.sound: dict[int, Type] = {}  # types that text states, without faults
+        self.sound: dict[tuple[int, bool], Type] = {}  # types without faults: of a part, or whole
 
     def func(self, func: Func) -> None:
         self.threads, self.whole = OF_THREADS in func.attrs, func
@@ -95,7 +96,7 @@ class Checker:
 
     def attributes(self, op: Op) -> None:
         """Report attributes that the page does not have."""
-        if not op.attrs.keys() <= {attr.name for attr in op.page.attrs}:
+        if not op.attrs.keys() <= _attributes(op.page):
             self.found += without_effect(op)
 
     def doubts(self, op: Op, case: Case, env: Env) -> Iterable[tuple[Rule, object]]:
@@ -209,7 +210,7 @@ class Checker:
         `elsewhere` says where the value comes from, if not from an op that allocates it.
         """
         kind, before = self.facts.type_of(value), len(self.found)
-        if self.sound.get(id(kind)) is kind:
+        if (id(kind), part) in self.sound:
             return
         if self.is_storage(value, kind):
             self.rooms.add(value)
@@ -222,8 +223,13 @@ class Checker:
             target = self.facts.target
             why = elsewhere if target.kinds else None
             self.found += type_errors(kind, target, f"%{value.name}", value.span, part, why)
-        if len(self.found) == before and not part and kind is value.type:
-            self.sound[id(kind)] = kind
+        if len(self.found) == before:
+            self.sound[id(kind), part] = kind
+
+
+@cache
+def _attributes(page: type[Instr]) -> frozenset[str]:
+    return frozenset(attr.name for attr in page.attrs)
 
 
 def readings(func: Func) -> set[Value]:

@@ -208,9 +208,12 @@ def _escaping(func: Func) -> Iterator[Diagnostic]:
     ops = [op for op in func.ops if isinstance(op, Op)]
     local = {v for op in ops if LOCAL in op.page.traits for v in op.results}
     for op in (op for op in ops if LOCAL not in op.page.traits):
-        if any(isinstance(v.type, StructType) for v in op.results):
-            yield _refused(op, "", f"%{op.results[0].name} is a struct declared elsewhere", CHOOSE)
-        if not {TERMINATOR, BRANCHES}.isdisjoint(op.page.traits):
+        for value in op.results:
+            if isinstance(value.type, StructType):
+                name = op.results[0].name
+                yield _refused(op, "", f"%{name} is a struct declared elsewhere", CHOOSE)
+                break
+        if local and not {TERMINATOR, BRANCHES}.isdisjoint(op.page.traits):
             for name, value in op.values():
                 if value in local:
                     yield _refused(op, name, f"%{value.name} leaves its region here", STAYS)

@@ -15,12 +15,12 @@ from typing import TypeAlias, cast
 
 from ptokit.analysis.ranges import Fact, Range
 from ptokit.ir.module import Op, Value
-from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Many
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Many, Missing
 from ptokit.isa.formula.formulas import Value as Outcome
 from ptokit.isa.formula.rules import Rule, doubtful
-from ptokit.isa.lang.environment import ByName, call, environment, none_if_unknown
+from ptokit.isa.lang.environment import ByName, call, environment
 from ptokit.isa.lang.hooks import parameters
-from ptokit.isa.lang.instr import Operand, Role
+from ptokit.isa.lang.instr import Instr, Operand, Role
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import Elided, OpaqueType, Type
 from ptokit.records import dataclass
@@ -34,9 +34,11 @@ class Case:
     """Instructions of one page on operands of the same types, judged once for a target.
 
     `env` is their environment, in which operands that are numbers are unknown: `numbers` are these
-    operands, each with its position among the results, or -1. `attrs` are the attributes that are
-    not part of the case. `sources`: the types of all tiles and views that are read are known.
-    `kept` are types that exist as long as the case, because it is known by their identities.
+    operands, each with its position among the results, or -1; `typed`: their types are known.
+    `attrs` are the attributes that are not part of the case. `sources`: the types of all tiles and
+    views that are read are known. `kept` are types that exist as long as the case, because it is
+    known by their identities. `same` are the numbers and attributes that no instruction has changed
+    so far: rules that ask for no others are evaluated once.
     """
 
     def __init__(self, op: Op, facts: Facts) -> None:
@@ -55,48 +57,50 @@ class Case:
         ins = [o for o in op.page.ins() if o.in_memory]
         self.sources = not any(self.env[o.name] is UNKNOWN for o in ins)
         self.results = {r.name: v.type for r, v in zip(op.page.results(), op.results, strict=False)}
-        self._first = bool(self.slots)
-        self._sorted: tuple[Doubts, tuple[Rule, ...]] | None = None
+        self.typed = not any(isinstance(kind, UNTYPED) for kind in chain(*self.kept))
+        self.same: dict[str, Outcome] | None = None
+        self._sorted: tuple[Doubts, tuple[Rule, ...]] = (), ()
+        refine = self.page.type_of
+        self._asked = () if refine is None else parameters(refine)
         self._refined: dict[object, Type | None] = {}
 
     def doubts(self, env: Env) -> Doubts:
         """Return the rules that are violated or unknown for the numbers in `env`."""
         rules = self.page.rules_on(self.env["machine"])
-        if self._first:  # a second instruction is worth the search for rules on types alone
-            self._first = False
-            return tuple(doubtful(rules, env))
-        if self._sorted is None:
+        if self.same is None:
+            self.same = {name: env[name] for name in self.slots}
+            self._sorted = tuple(doubtful(rules, env)), ()
+        elif any([not _equal(value, env[name]) for name, value in self.same.items()]):
+            self.same = {n: value for n, value in self.same.items() if _equal(value, env[n])}
             self._sorted = self._sorted_rules(rules, env)
-        of_types, of_numbers = self._sorted
-        if not of_numbers:
-            return of_types
-        found = tuple(doubtful(of_numbers, env))
-        several = (*of_types, *found)
-        return tuple(sorted(several, key=lambda d: rules.index(d[0]))) if of_types else found
+        settled, others = self._sorted
+        if not others:
+            return settled
+        found = tuple(doubtful(others, env))
+        several = (*settled, *found)
+        return tuple(sorted(several, key=lambda d: rules.index(d[0]))) if settled else found
 
     def _sorted_rules(self, rules: tuple[Rule, ...], env: Env) -> tuple[Doubts, tuple[Rule, ...]]:
-        """Return the doubts about rules on types alone, and the rules on numbers."""
-        if not self.slots:
-            return tuple(doubtful(rules, env)), ()
-        watched, doubts, of_numbers = _Watched(env, self.slots), list[Doubts](), list[Rule]()
+        """Return the doubts about rules that ask for nothing that changes, and the other rules."""
+        changing = self.slots.difference(self.same or ())
+        watched, doubts, others = _Watched(env, changing), list[Doubts](), list[Rule]()
         for rule in rules:
             watched.asked = False
             found = tuple(doubtful((rule,), watched))
             if watched.asked:
-                of_numbers.append(rule)
+                others.append(rule)
             else:
                 doubts.append(found)
-        return tuple(chain.from_iterable(doubts)), tuple(of_numbers)
+        return tuple(chain.from_iterable(doubts)), tuple(others)
 
     def refined(self, env: Env) -> Type | None:
         """Return the type that the page infers for the result."""
         refine = self.page.type_of
         assert refine is not None
-        names = parameters(refine)
-        values = tuple([_single(env[name]) for name in names if name in self.slots])
+        values = tuple([_single(env[name]) for name in self._asked if name in self.slots])
         if values in self._refined:
             return self._refined[values]
-        found = refine(**{name: _single(env[name]) for name in names})
+        found = refine(**{name: _single(env[name]) for name in self._asked})
         if all(map(_is_plain, values)):
             if len(self._refined) >= MOST_TYPES:
                 self._refined.clear()
@@ -116,10 +120,14 @@ class Case:
         """Return the values for the body; None if one of them is not known."""
         if (values := self.fixed) is None:
             return None
-        given = {name: env[name] for name in self.slots if name not in self.results}
-        if UNKNOWN in given.values():
-            return None
-        return values | {name: None if v is ABSENT else v for name, v in given.items()}
+        values = values.copy()
+        for name in self.slots:
+            if name in self.results:
+                continue
+            if (value := env[name]) is UNKNOWN:
+                return None
+            values[name] = None if value is ABSENT else value
+        return values
 
 
 class _Watched(Mapping[str, Outcome]):
@@ -150,6 +158,14 @@ def cases() -> dict[tuple[object, ...], Case]:
 
 UNTYPED = (Elided, OpaqueType)
 SETTLED = (Word, str, bool)  # values of attributes that are part of a case
+
+
+def _equal(one: Outcome, other: Outcome) -> bool:
+    """Return whether a rule cannot tell two values apart; ranges may be equal and differ."""
+    if isinstance(one, Many) and isinstance(other, Many):
+        alike = len(one.values) == len(other.values)
+        return alike and all(map(_equal, one.values, other.values))
+    return one is other or (type(one) is int and type(other) is int and one == other)
 
 
 def _is_plain(value: object) -> bool:
@@ -184,12 +200,16 @@ class Facts:
 
     def of(self, operand: Operand, value: Value) -> Type | Fact:
         """Return a tile's type, a scalar's number, or UNKNOWN."""
+        if not operand.in_memory:
+            return self.number(value, UNKNOWN)
         kind = value.type if value.resized else self.types.get(value, value.type)
-        if isinstance(kind, UNTYPED):
-            return UNKNOWN
-        if operand.in_memory:
-            return self.target.resolve_any(kind)
-        return UNKNOWN if self.blind else self.numbers.get(value, UNKNOWN)
+        return UNKNOWN if isinstance(kind, UNTYPED) else self.target.resolve_any(kind)
+
+    def number(self, value: Value, unknown: Missing) -> Fact:
+        """Return a scalar's number, or `unknown`."""
+        kind = value.type if value.resized else self.types.get(value, value.type)
+        known = not (self.blind or isinstance(kind, UNTYPED))
+        return self.numbers.get(value, unknown) if known else unknown
 
     def environment(self, op: Op) -> ByName:
         """Return the type or number of each operand, with outputs in either form."""
@@ -198,15 +218,15 @@ class Facts:
     def in_case(self, op: Op, case: Case) -> ByName:
         """Return the environment of an op of this case, with the numbers of its operands."""
         env = case.env.copy()
+        number = self.number if self.blind or not case.typed else self.numbers.get
         for name, operand, at in case.numbers:
             values = op.operands[name] if at < 0 else op.results[at]
             if isinstance(values, Value):
-                found = self.of(operand, values)
+                env[name] = number(values, UNKNOWN)
             elif operand.many:
-                found = Many(tuple([self.of(operand, value) for value in values]))
+                env[name] = Many(tuple([number(value, UNKNOWN) for value in values]))
             else:
-                found = self.of(operand, values[0])
-            env[name] = found
+                env[name] = number(values[0], UNKNOWN)
         for name in case.attrs:
             given = op.attrs[name]
             env[name] = ABSENT if given is None else given
@@ -298,7 +318,13 @@ class Facts:
         """Return whether an operand is a range, or has a type that depends on one."""
         if self.varying and any(value in self.varying for _, value in op.values()):
             return True
-        return any(isinstance(number, Range) for number in _numbers(env))
+        for number in env.values():
+            if isinstance(number, Many):
+                if any([isinstance(each, Range) for each in number.values]):
+                    return True
+            elif isinstance(number, Range):
+                return True
+        return False
 
     def _fold(self, op: Op, inputs: Env) -> None:
         try:
@@ -312,16 +338,17 @@ class Facts:
 
 
 def _evaluated(op: Op, values: Env) -> Fact | tuple[Fact, ...] | None:
-    if not any(o.element for o in op.page.ins()):
+    if not _has_elements(op.page):
         return call(op.page.run, values)
     from ptokit.analysis.folding import folded  # NumPy is slow to import
 
     return folded(op, values)
 
 
-def _numbers(env: Env) -> Iterator[object]:
-    for value in env.values():
-        yield from value.values if isinstance(value, Many) else (value,)
+@cache
+def _has_elements(page: type[Instr]) -> bool:
+    """Return whether an input is an element of a tile or of memory."""
+    return any(o.element for o in page.ins())
 
 
 def _defined(op: Op) -> Iterator[str]:
@@ -334,5 +361,5 @@ def _defined(op: Op) -> Iterator[str]:
 def _single(value: object) -> object:
     """Return a number or a type; None for a range or an unknown value."""
     if isinstance(value, Many):
-        return tuple(_single(v) for v in value.values)
-    return None if isinstance(value, Range) else none_if_unknown(value)
+        return tuple([_single(v) for v in value.values])
+    return None if isinstance(value, Range | Missing) else value

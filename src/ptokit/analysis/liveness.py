@@ -50,9 +50,12 @@ class Liveness:
     def _block(self, block: Block, live: frozenset[Value]) -> frozenset[Value]:
         """Return the values live before the block, given those `live` after it."""
         for op in reversed(block.ops):
-            self.after[op] = live
-            live = live.difference(self.kills(op))
-            live = (self._regions(op, live) if op.regions else live).union(self.uses(op))
+            self.after[op] = live  # of ops in a row often one set
+            if not live.isdisjoint(killed := [*self.kills(op)]):
+                live = live.difference(killed)
+            live = self._regions(op, live) if op.regions else live
+            if not live.issuperset(read := [*self.uses(op)]):
+                live = live.union(read)
         return live - {*block.args}
 
     def _regions(self, op: AnyOp, live: frozenset[Value]) -> frozenset[Value]:
@@ -151,7 +154,13 @@ class Interference(PointsTo):
 
 def scratch_of(op: Op, target: Target) -> list[str]:
     """Return the operands that hardware of a target uses as scratch."""
-    return [o.name for o in scratch_operands(op.page) if not target.follows(o.idle)]
+    spare = _spare(op.page, target)
+    return [o.name for o in scratch_operands(op.page) if o.name not in spare]
+
+
+def _spare(page: type[Instr], target: Target) -> set[str]:
+    """Return the scratch operands that hardware of a target does not use."""
+    return {o.name for o in scratch_operands(page) if target.follows(o.idle)}
 
 
 @cache
@@ -175,11 +184,13 @@ def spoiled(op: Op, facts: Facts) -> list[str]:
 def _idle(func: Func, target: Target) -> set[Value]:
     """Return values that are only scratch of instructions that do not use it on the target."""
     idle, busy = set[Value](), {*func.args}
+    if not any(_spare(page, target) for page in func.pages):
+        return idle
     for op in func.ops:
         if isinstance(op, OpaqueOp):
             busy.update(op.uses)
             continue
-        spare = {o.name for o in scratch_operands(op.page)}.difference(scratch_of(op, target))
+        spare = _spare(op.page, target)
         for name, value in op.values():
             (idle if name in spare else busy).add(value)
     return idle - busy

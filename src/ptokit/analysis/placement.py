@@ -232,7 +232,8 @@ def by_memory(tiles: Iterable[Storage]) -> dict[str, list[Storage]]:
 def reserved(func: Func) -> dict[str, dict[Op, int]]:
     """Return the bytes of each FIFO buffer without an address, by memory."""
     found: dict[str, dict[Op, int]] = {}
-    for op in func.ops:
+    some = any(page.fifo_role is FifoRole.RESERVES for page in func.pages)
+    for op in func.ops if some else ():
         if isinstance(op, Op) and op.page.fifo_role is FifoRole.RESERVES and _unplaced(op):
             found.setdefault(SPACES[fact(op, "location")], {})[op] = fact(op, "size")
     return found

@@ -14,7 +14,7 @@ fills, the caller has to fill them, and the first read is a warning (dispute X62
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
 from functools import cache, partial
 from typing import NamedTuple, TypeAlias
@@ -37,6 +37,7 @@ from ptokit.isa.lang.operands import STORED
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES, CALLS
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
+from ptokit.isa.model.types import Type
 
 # `Trial` runs an instruction with some unwritten tiles; see `analysis.readtrial`.
 ELSEWHERE = "use a separate scratch tile, or use the scratch tile before the other is written"
@@ -250,8 +251,8 @@ def undefined_stores(of: TargetFacts) -> Iterator[Diagnostic]:
         return
     ops = [op for op in living if isinstance(op, Op)]
     storage, writers = of.storage, dict[Value, list[Op]]()
-    handles = Counter(storage.of(value) for value in of.func.named())
-    for op in ops:
+    handles = Counter(map(storage.of, of.func.named()))
+    for op in (op for op in ops if op.results or _stored_outs(op.page)):
         for _, value in _written(op) if ALIASES not in op.page.traits else ():
             writers.setdefault(storage.of(value), []).append(op)
 
@@ -284,14 +285,12 @@ def _views_written(page: type[Instr]) -> tuple[str, ...]:
     return tuple(o.name for o in views if page.executes)
 
 
-def _smaller(op: Op, tile: Value, facts: Facts) -> bool:
-    """Return whether an instruction reads less than the valid region of a tile that it writes."""
-    kind = facts.type_of(tile)
+def _reads_less(kinds: Iterable[Type], kind: Type) -> bool:
+    """Return whether one of the tiles read is smaller than the valid region of the one written."""
     if not isinstance(kind, TileType) or not kind.valid.static or not kind.nbytes <= MOST_BYTES:
         return False
     if (kind.valid.rows or 0) > kind.rows or (kind.valid.cols or 0) > kind.cols:
         return False  # reported as another error
-    kinds = [facts.type_of(value) for _, value in _read(op) if value is not tile]
     return any(
         (n or 0) < (m or 0)
         for other in kinds
@@ -302,7 +301,9 @@ def _smaller(op: Op, tile: Value, facts: Facts) -> bool:
 
 def _undefined(tile: Value, writers: list[Op], facts: Facts) -> UndefinedPart | None:
     """Return what no instruction computes of a tile, if one of them reads less than it writes."""
-    if not any(_smaller(writer, tile, facts) for writer in writers):
+    read = (value for op in writers for _, value in _read(op) if value is not tile)
+    kinds = {id(kind): kind for kind in map(facts.type_of, read)}
+    if not _reads_less(kinds.values(), facts.type_of(tile)):
         return None
     from ptokit.analysis.definedparts import undefined_part  # imported here: few programs need it
 

@@ -29,7 +29,8 @@ DEEPEST = 100  # nested calls
 
 def calls(func: Func) -> Iterator[tuple[Op, str]]:
     """Yield the calls of a function with the names of their callees."""
-    for op in func.ops:
+    some = func.has(CALLS) or func.has(THREADS)
+    for op in func.ops if some else ():
         if isinstance(op, Op) and _calls(op):
             yield op, str(op.choice)
 

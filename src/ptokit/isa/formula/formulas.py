@@ -79,9 +79,11 @@ class Many:
     def __lt__(self, other: Many) -> Value:
         return _conjunction(self._each(operator.lt, other))
 
-    def _each(self, function: Callable[..., Value], other: Many) -> Iterator[Value]:
-        for a, b in zip(self.values, other.values, strict=False):
-            yield UNKNOWN if _open(a) or _open(b) else function(a, b)
+    def _each(self, function: Callable[..., Value], other: Many) -> list[Value]:
+        return [
+            UNKNOWN if _open(a) or _open(b) else function(a, b)
+            for a, b in zip(self.values, other.values, strict=False)
+        ]
 
     def __str__(self) -> str:
         texts = (str(v) if isinstance(v, int) else "?" for v in self.values)
@@ -96,7 +98,7 @@ class Static(Many):
         if not isinstance(other, Many):
             return NotImplemented
         stated = [(a, b) for a, b in zip(self.values, other.values, strict=False) if a is not None]
-        return _conjunction(UNKNOWN if _open(b) else a == b for a, b in stated)
+        return _conjunction([UNKNOWN if _open(b) else a == b for a, b in stated])
 
     __hash__ = Many.__hash__
 
@@ -108,14 +110,14 @@ class Least:
     values: tuple[Value, ...]
 
     def __ge__(self, other: Value) -> Value:
-        return _conjunction(UNKNOWN if _open(v) else v >= other for v in self.values)
+        return _conjunction([UNKNOWN if _open(v) else v >= other for v in self.values])
 
     def __str__(self) -> str:
         return str(min((v for v in self.values if isinstance(v, int)), default="?"))
 
 
 def _open(value: Value) -> bool:
-    return value is None or isinstance(value, Missing)
+    return value is None or value is UNKNOWN or value is ABSENT
 
 
 class Expr:
