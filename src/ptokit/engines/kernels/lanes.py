@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ptokit.engines.kernels.floatranges import FloatRanges
 from ptokit.machine.record.code import Code, NotNative
 from ptokit.machine.record.expressions import Apply, Known, Traced
 from ptokit.values import dtypes as t
@@ -149,14 +150,15 @@ class Words:
         self.used = used  # leaf -> access; the types are defined in higher files
         self.done: dict[Traced, str] = {}
         self.deferred: dict[Traced, str] = {}  # results whose NaNs are not canonical yet: see `raw`
+        self.ranges = FloatRanges()
 
     def value(self, node: Traced) -> str:
         """Return the lanes of an expression."""
         if node not in self.done:
-            result = self._apply(node) if isinstance(node, Apply) else self.leaf(node)
-            kind = element(node.dtype)
-            deferred = node in self.deferred
-            self.done[node] = self.lanes.canonical(result, kind) if deferred else result
+            result = self.raw(node) if isinstance(node, Apply) else self.leaf(node)
+            if node in self.deferred and self.ranges.of(node).nan:
+                result = self.lanes.canonical(result, element(node.dtype))
+            self.done[node] = result
         return self.done[node]
 
     def raw(self, node: Traced) -> str:
@@ -165,8 +167,7 @@ class Words:
             return self.value(node)
         if node not in self.deferred:
             result = self._apply(node)
-            if node not in self.deferred:
-                self.done[node] = result
+            (self.deferred if node in self.deferred else self.done)[node] = result
             return result
         return self.deferred[node]
 
@@ -306,7 +307,7 @@ class Words:
     def _shifted(self, word: str, node: Apply, value: str, by: str) -> str:
         """Return a shift by any unsigned amount; amounts from the width on shift out every bit."""
         lanes, kind, bits = self.lanes, element(node.dtype), node.dtype.bits
-        amount = node.args[1]
+        amount = getattr(node.args[1], "source", node.args[1])
         known = amount.constant if isinstance(amount, Known) else None
         if known is not None and known < bits:
             return lanes.op(word, kind, value, by)
@@ -348,14 +349,33 @@ class Words:
 
     def _chosen(self, word: str, node: Apply) -> str:
         """Return the second argument if the comparison holds, else the first, bits unchanged."""
+        x, y = node.args
+        if self.ranges.never(Apply(word[1:], node.args, {})):
+            return self._selected(node, [x])[0]
         second = self._compare(word, node.args)
-        x, y = (self.value(a) for a in node.args)
-        return self.lanes.select(second, element(node.dtype), y, x)
+        first, other = self._selected(node, [x, y])
+        return self.lanes.select(second, element(node.dtype), other, first)
 
     def _where(self, node: Apply) -> str:
-        condition, yes, no = node.args
-        codes = (self.value(yes), self.value(no))
-        return self.lanes.select(self.value(condition), element(node.dtype), *codes)
+        condition, *codes = node.args
+        if self.ranges.never(condition):
+            return self._selected(node, codes[1:])[0]
+        chosen = self._selected(node, codes)
+        return self.lanes.select(self.value(condition), element(node.dtype), *chosen)
+
+    def _selected(self, node: Traced, args: Sequence[Traced]) -> list[str]:
+        """Return operands of which the result takes one; NaNs are made canonical after that.
+
+        Bits of operands that are no results do not change, so all have to be results or numbers.
+        """
+        if node.dtype not in FLOATS:
+            return [self.value(a) for a in args]
+        raw = [self.raw(a) for a in args]
+        if self.ranges.of(node).nan:
+            if any(a not in self.deferred and self.ranges.of(a).nan for a in args):
+                return [self.value(a) for a in args]
+            self.deferred[node] = ""
+        return raw
 
     def _isnan(self, node: Apply) -> str:
         x = node.args[0]
