@@ -48,7 +48,8 @@ class Assign:
         if self.function.whole and not alone:
             return MOST
         narrow = all(k == t.bf16 for k in kinds)  # bf16 is computed in pairs
-        return self.function.lanes_of(parts, dtype.size if self.plain or narrow else 4)
+        size = dtype.size if self.plain or narrow else 2 if dtype.size == 1 else 4
+        return self.function.lanes_of(parts, size)
 
     def act(self, point: LanePositions) -> None:
         function = self.function
