@@ -25,6 +25,8 @@ class Loads:
         """Return the lanes of an access."""
         if access in point.transposed:
             return point.transposed[access]
+        if (access, point.lanes) in point.held:
+            return point.held[access, point.lanes]
         lanes = Lanes(self.code, point.lanes)
         if access.at is not None:
             offsets = self._offsets(access, point, lanes)

@@ -119,7 +119,8 @@ class OpFunction(FunctionBase):
         shape = (run.lanes(parts), *self.counts(store))
         if run.plain and space_of(store.cells).name == L1 and not self.whole:
             predict(self.code, run.accesses[1], *self.counts(store))
-        Walk(self.code, *shape, run.accesses, run.act, what, run.bulk, run.transpose).run()
+        ways = run.bulk, run.transpose, self.loads.load
+        Walk(self.code, *shape, run.accesses, run.act, what, *ways).run()
 
     def _undefine(self, store: UndefineStore) -> None:
         """Clear the shadow of a window."""

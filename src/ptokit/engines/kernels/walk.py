@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import field, replace
-from itertools import product
+from itertools import islice, product
 from typing import TypeAlias
 
 from ptokit.engines.kernels.lanes import Lanes, element
@@ -25,6 +25,7 @@ from ptokit.values.layouts import known
 MOST_PARTS = 32  # with more parts, compute each address instead
 COPIES = {4: 8, 2: 24}  # unrolled copies: the limit of their length in lines
 STRAIGHT = 4  # vectors without a loop
+HELD = 4  # vectors that a loop keeps in registers
 CACHED = 256  # bytes that are read together: neighbouring lines of the cache
 STILL = Stream(((1, 0),))
 LINE = Stream(((1 << 40, 1),))
@@ -52,12 +53,16 @@ Act: TypeAlias = "Callable[[LanePositions], None]"
 
 @dataclass
 class LanePositions:
-    """The lanes of one iteration: positions and lane strides in elements."""
+    """The lanes of one iteration: positions and lane strides in elements.
+
+    `held` are operands that do not move in the innermost loop, by their number of lanes.
+    """
 
     positions: dict[Access, Num]
     steps: dict[Access, Num]
     lanes: int
     transposed: dict[Access, str] = field(default_factory=dict[Access, str])
+    held: dict[tuple[Access, int], str] = field(default_factory=dict[tuple[Access, int], str])
 
     @staticmethod
     def begin(
@@ -74,7 +79,7 @@ class LanePositions:
         """Return the point with every access moved by a number of elements."""
         places = zip(self.positions.items(), by, strict=True)
         positions = {a: p + more for (a, p), more in places}
-        return LanePositions(positions, self.steps, self.lanes, self.transposed)
+        return replace(self, positions=positions)
 
     def moved(self, loop: Loop, iterations: Num) -> LanePositions:
         """Return the point after more iterations of a loop."""
@@ -120,6 +125,7 @@ class Walk:
     what: str
     bulk: Callable[[Loop, LanePositions], bool] | None = None
     transpose: Callable[[Loop, LanePositions], bool] | None = None
+    load: Callable[[Access, LanePositions], str] | None = None  # set: it may go before a loop
     ordered: bool = False  # row by row, each in increasing columns
 
     def run(self) -> None:
@@ -192,7 +198,7 @@ class Walk:
             return
         lanes, count = self.lanes, loop.count
         if not isinstance(count, int):
-            whole = (count // lanes) * lanes
+            whole, point = (count // lanes) * lanes, self._held(point)
             with self.code.loop(whole, f"{self.what}, {lanes} lanes", lanes) as index:
                 self.act(point.moved(loop, index))
             tail = replace(point.moved(loop, whole), lanes=1)
@@ -217,7 +223,7 @@ class Walk:
             if len(self.code.lines) - begin <= COPIES[2]:
                 return lanes
             point, done = point.moved(loop, lanes), lanes
-        iterations = Iterations(whole - done, lanes)
+        iterations, point = Iterations(whole - done, lanes), self._held(point)
         with self.code.iterations(iterations, f"{self.what}, {lanes} lanes") as index:
             base = point.moved(loop, index)
             self.act(base)
@@ -229,6 +235,14 @@ class Walk:
             iterations.count = (whole - done) // iterations.step * iterations.step
             whole = done + iterations.count
         return whole
+
+    def _held(self, point: LanePositions) -> LanePositions:
+        """Return the point after operands that do not move along the lanes were loaded."""
+        if self.load is None:
+            return point
+        still = (a for a, step in point.steps.items() if a.pointer and known(step, 0))
+        held = {(a, point.lanes): self.load(a, point) for a in islice(still, HELD)}
+        return replace(point, held=held)
 
     def _contiguous(self, loops: Sequence[Loop], inner: Loop, point: LanePositions) -> Loop | None:
         """Return the loop along which operands that are strided along `inner` are contiguous."""
