@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from ptokit.engines.kernels.lanes import Lanes, element
-from ptokit.engines.kernels.walk import Access, LanePositions, address, load_line
+from ptokit.engines.kernels.walk import Access, LanePositions, address, load_line, plus
 from ptokit.machine.memory import Elements
 from ptokit.machine.record.code import Code, Int, NotNative, Num, text
 from ptokit.values import dtypes as t
@@ -88,17 +88,20 @@ class Loads:
     def _sampled(self, access: Access, position: Num, step: int, lanes: Lanes) -> str:
         """Return every `step`-th element: whole vector loads, then shuffles."""
         count, kind = lanes.count, element(access.dtype)
-        last = (count - 1) * step
+        phases = [s.phase for s in (access.rows, access.cols) if s.phase is not None]
+        whole = len(phases) == 1  # then both neighbours' samples come from the same loads
+        phase, last = (phases[0], count * step - 1) if whole else (0, (count - 1) * step)
+        first = plus(position, -phase)
         bases = [min(n * count, last + 1 - count) for n in range(step)]
-        parts = [load_line(self.code, access, position + base, count) for base in bases]
-        result = parts[0]
+        parts = [load_line(self.code, access, plus(first, base), count) for base in bases]
+        places, result = [lane * step + phase for lane in range(count)], parts[0]
         for number in range(1, step):
             picks = [
-                lane if lane * step < number * count else count + lane * step - bases[number]
-                for lane in range(count)
+                lane if place < number * count else count + place - bases[number]
+                for lane, place in enumerate(places)
             ]
             if number == 1:
-                picks = [p * step if p < count else p for p in picks]
+                picks = [places[p] if p < count else p for p in picks]
             picks = [p if p < 2 * count else count for p in picks]  # later parts replace it
             result = lanes.shuffle(kind, result, parts[number], picks)
         return result

@@ -27,10 +27,14 @@ class Irregular(Exception):
 
 @dataclass(frozen=True)
 class Stream:
-    """The movement of an access along one axis: the digits of an index, and its first index."""
+    """The movement of an access along one axis: the digits of an index, and its first index.
+
+    `phase`: of every n-th index, which one it is, if the axis holds all indices around them.
+    """
 
     digits: Digits
     start: Num = 0
+    phase: int | None = None
 
     @property
     def width(self) -> int:
@@ -56,12 +60,19 @@ def placed(digits: Digits, start: Num, step: int) -> tuple[Stream, Num] | None:
     if step == 1:
         return Stream(digits, start), 0
     *outer, (count, stride) = digits
+    phase = _phase(num(count), start, step)
     if not outer:
-        return Stream(((count, stride * step),)), start * stride
+        return Stream(((count, stride * step),), 0, phase), start * stride
     if isinstance(start, int) and count % step == 0:
         first, rest = divmod(start, step)
-        return Stream((*outer, (count // step, stride * step)), first), rest * stride
+        return Stream((*outer, (count // step, stride * step)), first, phase), rest * stride
     return None
+
+
+def _phase(count: Num, start: Num, step: int) -> int | None:
+    """Return which one of every `step` indices a window takes; None if the axis ends between."""
+    whole = isinstance(count, int) and isinstance(start, int) and count % step == 0
+    return start % step if whole and isinstance(start, int) else None
 
 
 @dataclass(frozen=True)

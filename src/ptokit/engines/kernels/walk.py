@@ -78,7 +78,7 @@ class LanePositions:
     def further(self, by: Iterable[Num]) -> LanePositions:
         """Return the point with every access moved by a number of elements."""
         places = zip(self.positions.items(), by, strict=True)
-        positions = {a: p + more for (a, p), more in places}
+        positions = {a: plus(p, more) for (a, p), more in places}
         return replace(self, positions=positions)
 
     def moved(self, loop: Loop, iterations: Num) -> LanePositions:
@@ -86,6 +86,21 @@ class LanePositions:
         if known(iterations, 0):
             return self
         return self.further(iterations * step for step in loop.steps)
+
+
+def plus(a: Num, b: Num) -> Num:
+    """Return a sum whose constant is added last: equal addresses get equal text."""
+    (x, here), (y, there) = _parted(a), _parted(b)
+    return x + y + (here + there)
+
+
+def _parted(number: Num) -> tuple[Num, int]:
+    """Return a number without its constant summand, and that constant."""
+    if isinstance(number, int):
+        return 0, number
+    if number.sum is None or not isinstance(number.sum[1], int):
+        return number, 0
+    return number.sum[0], number.sum[1]
 
 
 @contextmanager
