@@ -26,7 +26,7 @@ MOST_PARTS = 32  # with more parts, compute each address instead
 COPIES = {4: 8, 2: 24}  # unrolled copies: the limit of their length in lines
 STRAIGHT = 4  # vectors without a loop
 HELD = 4  # vectors that a loop keeps in registers
-CACHED = 256  # bytes that are read together: neighbouring lines of the cache
+CACHED = 128  # bytes that are read together: neighbouring lines of the cache
 STILL = Stream(((1, 0),))
 LINE = Stream(((1 << 40, 1),))
 FAR = Stream(((1 << 40, 1 << 40),))
@@ -276,12 +276,32 @@ class Walk:
             while isinstance(count, int) and 1 < count < size:
                 size //= 2
         whole, rest = _split(inner.count, size)
+        if self._by_lines(Loop(whole, inner.steps), across, replace(point, lanes=size)):
+            whole = 0
         if not known(whole, 0):
             with self.code.loop(whole, f"{self.what}, blocks", size) as index:
                 self._column(across, replace(point.moved(inner, index), lanes=size))
         if not known(rest, 0):
             with nested(self.code, [across], [point.moved(inner, whole)], self.what) as [tail]:
                 self._along(Loop(rest, inner.steps), tail)
+
+    def _by_lines(self, inner: Loop, across: Loop, point: LanePositions) -> bool:
+        """Emit small blocks by fours, so that lines of the cache are read and written whole."""
+        size, twice = point.lanes, 2 * point.lanes
+        counts = inner.count, across.count
+        if size >= SHARED or any(not isinstance(n, int) or n % twice for n in counts):
+            return False
+        with ExitStack() as stack:
+            for loop, count, step in (
+                *((x, x.count, twice) for x in (inner, across)),
+                *((x, twice, size) for x in (inner, across)),
+            ):
+                what = f"{self.what}, {step} x {step}"
+                index = stack.enter_context(self.code.loop(count, what, step))
+                point = point.moved(loop, index)
+            for line in square_lines(self.code, point, across, called=True):
+                self.act(line)
+        return True
 
     def _column(self, across: Loop, point: LanePositions) -> None:
         size = point.lanes
