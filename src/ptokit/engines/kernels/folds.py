@@ -264,8 +264,8 @@ class Fold:
         self.code.do(f"store {kinds} {new}, ptr {slot}")
 
     def _combined(self, lanes: Lanes, words: Words, old: str) -> str:
-        if self.dtype == t.f32 and self.word == "add":  # a NaN stays one: made canonical at the end
-            return lanes.op("fadd", "float", old, words.value(self.x))
+        if self.dtype == t.f32 and self.word in ("add", "mul"):  # a NaN stays: canonical at the end
+            return lanes.op(f"f{self.word}", "float", old, words.raw(self.x))
         total = Traced(self.dtype, 2, 2)
         words.done[total] = old
         return words.value(Apply(self.word, (total, self.x), {}))
