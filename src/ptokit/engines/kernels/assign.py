@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ptokit.engines.kernels.functionbase import FunctionBase
 from ptokit.engines.kernels.lanes import Lanes, Words, element
@@ -20,16 +20,20 @@ COPY = 32768  # bytes; for longer runs the library's memmove is as fast as loops
 
 
 class Assign:
-    """The store of an expression; `targets` are the elements and, if tracked, their shadow."""
+    """The store of an expression, or several stores in one walk.
+
+    `targets` are the elements of each; of one store also, if tracked, their shadow.
+    """
 
     def __init__(
         self,
         function: FunctionBase,
-        store: WindowStore,
+        stores: Sequence[WindowStore],
         targets: list[Access],
         used: dict[Leaf, Access],
     ) -> None:
-        self.function, self.store, self.targets, self.used = function, store, targets, used
+        self.function, self.stores, self.targets, self.used = function, stores, targets, used
+        self.store = store = stores[0]
         self.accesses = [*targets, *used.values()]
         moved = store.value
         while isinstance(moved, Apply) and moved.word == "bitcast":
@@ -52,18 +56,21 @@ class Assign:
         return self.function.lanes_of(parts, size)
 
     def act(self, point: LanePositions) -> None:
-        function = self.function
-        lanes, words = function.words(point, self.used)
-        dtype = self.store.cells.dtype
-        keep = None if self.store.where is None else words.value(self.store.where)
-        value = words.value(self.store.value)
-        ones = {True: "15", False: "-1"}[dtype.packed]
-        for number, target in enumerate(self.targets):
-            if number:  # the shadow: every bit of the element
-                kind = f"i{dtype.size * 8}"
-                self._put(lanes, kind, target, point, lanes.splat(kind, ones), keep)
-            else:
-                self._put(lanes, element(dtype), target, point, value, keep)
+        lanes, words = self.function.words(point, self.used)
+        found = [each for store in self.stores for each in self._written(lanes, words, store)]
+        for target, (kind, value, keep) in zip(self.targets, found, strict=True):
+            self._put(lanes, kind, target, point, value, keep)
+
+    def _written(
+        self, lanes: Lanes, words: Words, store: WindowStore
+    ) -> Iterator[tuple[str, str, str | None]]:
+        """Yield type, value and condition of the elements, and those of their shadow."""
+        dtype = store.cells.dtype
+        keep = None if store.where is None else words.value(store.where)
+        yield element(dtype), words.value(store.value), keep
+        if len(self.targets) > len(self.stores):  # every bit of the element
+            kind = f"i{dtype.size * 8}"
+            yield kind, lanes.splat(kind, "15" if dtype.packed else "-1"), keep
 
     def _put(
         self,

@@ -114,8 +114,8 @@ class FunctionBase(ABC):
         """Return the preparation of expressions for loops."""
 
     @abstractmethod
-    def store(self, store: WindowStore) -> None:
-        """Emit one store as loops."""
+    def store(self, store: WindowStore, *others: WindowStore) -> None:
+        """Emit stores as loops: one, or several that walk alike."""
 
     @abstractmethod
     def guard_gathers(self, store: WindowStore) -> None:

@@ -299,10 +299,25 @@ class Words:
         word = ("ashr" if signed else "lshr") if node.word == "shr" else node.word
         if word not in ("and", "or", "xor", "shl", "ashr", "lshr"):
             raise NotNative(f"the word {word}")
+        halves = _halves(node)
+        if halves is not None:
+            return self._joined(*halves)
         args = [self.value(a) for a in node.args]
         if "sh" in word:
             return self._shifted(word, node, *args)
         return self.lanes.op(word, kind, *args)
+
+    def _joined(self, low: Traced, high: Traced) -> str:
+        """Return words whose halves are the bits of two expressions."""
+        lanes, kind = self.lanes, element(low.dtype)
+        picks = [n // 2 + n % 2 * lanes.count for n in range(2 * lanes.count)]
+        if lanes.count == 1:
+            both = Lanes(lanes.code, 2).vector(kind, (self.value(low), self.value(high)))
+        else:
+            both = lanes.shuffle(kind, self.value(low), self.value(high), picks)
+        twice = Lanes(lanes.code, 2 * lanes.count).type(kind)
+        wide = lanes.type(f"i{2 * low.dtype.bits}")
+        return lanes.code.let(f"bitcast {twice} {both} to {wide}")
 
     def _shifted(self, word: str, node: Apply, value: str, by: str) -> str:
         """Return a shift by any unsigned amount; amounts from the width on shift out every bit."""
@@ -451,3 +466,17 @@ class Words:
             low = lanes.select(over, kind, moved, low)
         number = lanes.op("fcmp ord", kind, low, low)
         return lanes.convert("fptosi", kind, lanes.select(number, kind, low, all_of(0.0)), "i32")
+
+
+def _halves(node: Apply) -> tuple[Traced, Traced] | None:
+    """Return the lower and the upper half of words: low | high << width; None if it is no such."""
+    low, high = node.args if node.word == "or" else (node, node)
+    if not (isinstance(high, Apply) and high.word == "shl" and node.dtype.size > 1):
+        return None
+    high, by = high.args
+    amount, width = getattr(by, "source", by), node.dtype.bits // 2
+    if not (isinstance(amount, Known) and amount.constant == width):
+        return None
+    found = [x.args[0] for x in (low, high) if isinstance(x, Apply) and x.word == "cast"]
+    plain = all(x.dtype.is_int and not x.dtype.signed and x.dtype.bits == width for x in found)
+    return (found[0], found[1]) if plain and len(found) == 2 else None

@@ -8,6 +8,7 @@ read of elements that the instruction overwrites.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ptokit.engines.kernels.overlap import MUST_ALIAS, NO_ALIAS, Overlap
@@ -107,6 +108,7 @@ class Preparation:
         ready: list[WindowStore] = []
         stores = [s for s in stores if not (known(s.rows.count, 0) or known(s.cols.count, 0))]
         stores = [s for n, s in enumerate(stores) if not any(_kills(o, s) for o in stores[n + 1 :])]
+        stores = [_uncovered(s, stores[n + 1 :]) for n, s in enumerate(stores)]
         for number, store in enumerate(stores):
             store = _unfolded(store)
             self.written, self.done = [*stores[:number], store], {}
@@ -214,6 +216,26 @@ def _kills(later: WindowStore, store: WindowStore) -> bool:
     same = cells.memory is store.cells.memory and text(cells.address) == text(store.cells.address)
     elements = later.rows.count * later.cols.count
     return same and cells.map.span == store.cells.map.span == elements
+
+
+def _uncovered(store: WindowStore, later: Sequence[WindowStore]) -> WindowStore:
+    """Return a fill without the first columns, if the next store writes those in all rows."""
+    over = next(iter(later), None)
+    if over is None or not (isinstance(store.value, Known) and store.definite and over.definite):
+        return store
+    cells, rows, cols = over.cells, over.rows, over.cols
+    spans, limit = (store.rows, store.cols, rows, cols), cols.limit
+    plain = all(isinstance(s.count, int) and s.start == 0 and s.step == 1 for s in spans)
+    if not plain or not isinstance(limit, int):
+        return store
+    places = [(c.address, c.origin, c.dtype) for c in (store.cells, cells)]
+    filled = store.rows.count * store.cols.count
+    whole = filled == store.cells.map.span == cells.map.span == rows.count * limit
+    same = store.cells.memory is cells.memory and repr(places[0]) == repr(places[1])
+    if not (whole and same and cols.count < limit):
+        return store
+    left = replace(cols, start=cols.count, count=limit - cols.count)
+    return replace(store, cells=cells, rows=rows, cols=left)
 
 
 def _unfolded(store: WindowStore) -> WindowStore:

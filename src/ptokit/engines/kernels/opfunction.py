@@ -15,6 +15,7 @@ from ptokit.engines.kernels.ahead import predict
 from ptokit.engines.kernels.assign import MOST, Assign
 from ptokit.engines.kernels.definedness import Definedness, NotSaid, ShadowSpace
 from ptokit.engines.kernels.functionbase import FunctionBase
+from ptokit.engines.kernels.fusion import walks
 from ptokit.engines.kernels.gathers import Gathers
 from ptokit.engines.kernels.lanes import FLOATS, Lanes, Words, element
 from ptokit.engines.kernels.lowering import Gather, Leaf, Preparation, gathers, leaves
@@ -72,10 +73,16 @@ class OpFunction(FunctionBase):
             ready = self.preparation().stores(stores)
             for store in ready:
                 self.guard_gathers(store)
-            for store in ready:
-                self.store(store)
+            for group in self._walks(ready):
+                self.store(*group)
         except Undecided as question:  # the body branches on a run-time number
             raise NotNative(str(question)) from None
+
+    def _walks(self, stores: list[WindowStore]) -> list[list[WindowStore]]:
+        """Return the stores that are written together."""
+        if self.whole or any(self.tracked(store.cells) for store in stores):
+            return [[store] for store in stores]
+        return walks(stores, self.related)
 
     def _in_place(self, stores: Sequence[WindowStore]) -> bool:
         """Emit the first store as a product in its place; return whether that is possible."""
@@ -97,17 +104,17 @@ class OpFunction(FunctionBase):
         self.check_reads(recording.reads)
         return recording.stores
 
-    def store(self, store: WindowStore) -> None:
-        """Emit one store as loops."""
+    def store(self, store: WindowStore, *others: WindowStore) -> None:
+        """Emit stores as loops: one, or several that walk alike."""
         if isinstance(store, UndefineStore):
             self._undefine(store)
             return
         target = self.access(store.cells, store.rows, store.cols)
-        targets = [target]
+        targets = [target, *(self.access(o.cells, o.rows, o.cols) for o in others)]
         if self.tracked(store.cells) and not self.said:
             shadow = self.access(store.cells, store.rows, store.cols, shadow=True)
             targets.append(shadow)
-        parts = store.parts
+        parts = [part for each in (store, *others) for part in each.parts]
         what = "{} {} x {}".format(store.cells.dtype, *map(text, self.counts(store)))
         for part in parts:
             for gather in gathers(part):
@@ -115,7 +122,7 @@ class OpFunction(FunctionBase):
         if isinstance(store, ScatterStore):
             Scatter(self, store, targets).run()
             return
-        run = Assign(self, store, targets, self.uses(parts))
+        run = Assign(self, (store, *others), targets, self.uses(parts))
         shape = (run.lanes(parts), *self.counts(store))
         if run.plain and space_of(store.cells).name == L1 and not self.whole:
             predict(self.code, run.accesses[1], *self.counts(store))
