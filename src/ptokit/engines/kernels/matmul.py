@@ -20,10 +20,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, reduce
 from itertools import zip_longest
+from typing import cast
 
 from ptokit.engines.kernels.ahead import fetch
 from ptokit.engines.kernels.lanes import Lanes
-from ptokit.machine.record.code import Code, Int, Num, text
+from ptokit.machine.record.code import Code, Int, Num, Truth, text
 from ptokit.records import dataclass
 
 PANEL, ROWS = 16, 8  # columns of a panel; A has a multiple of so many rows
@@ -56,18 +57,19 @@ class RegisterBlock:
     def width(self) -> int:
         return self.vectors * self.lanes.count
 
-    def strip(self, col: Num) -> None:
-        """Emit the block's columns from `col` on, for all rows."""
-        code, kinds, (m, lda) = self.code, self.lanes.type(self.kind), self._numbers("%m", "%lda")
+    def strip(self, col: Num, start: Num, end: Num) -> None:
+        """Emit the block's columns from `col` on, for the rows from `start` to `end`."""
+        code, kinds, lda = self.code, self.lanes.type(self.kind), Int(self.code, "%lda")
         what = f"blocks of {self.rows} rows"
-        with code.loop(m, what, self.rows) as row:
+        with code.loop(end - start, what, self.rows) as number:
+            row = number + start
             first = self._at(self.factor, "%a", row * lda)
             left = [self._at(self.factor, first, number * lda) for number in range(self.rows)]
             panels = [
                 self._at(self.kind, "%c", at + row * PANEL) for at in self._panels(col, "%pc")
             ]
             fetch(code)
-            with self._whole(panels, m - row) as sums:
+            with self._whole(panels, end - row) as sums:
                 places = [
                     self._at(self.kind, sums[at // PANEL], number * PANEL + at % PANEL)
                     for number in range(self.rows)
@@ -151,9 +153,6 @@ class RegisterBlock:
         code.start(done)
         return new
 
-    def _numbers(self, *names: str) -> list[Int]:
-        return [Int(self.code, name) for name in names]
-
     def _canonical(self, sums: list[str]) -> list[str]:
         """Return the sums with canonical NaNs; without any NaN, one comparison serves two sums."""
         code, lanes, before = self.code, self.lanes, self.code.block
@@ -210,20 +209,32 @@ def kernel(name: str, kind: str, lanes: int, fma: bool, few: int = 0) -> str:
         rows, vectors = few, vectors << (rows // few).bit_length() - 1
     factor = {"f64": "double", "f32": "float", "i32": "i32"}[kind]
     element = "i32" if kind == "i32" else "float"
-    partial = not few or few % rows > 0
-    block = RegisterBlock(code, Lanes(code, lanes), element, factor, rows, vectors, fma, partial)
-    if partial:
-        code.do(f"%edge = alloca [{block.edge} x {element}], align 64")
-    padded = (Int(code, "%n") + (PANEL - 1)) & -PANEL
+    m, padded = Int(code, "%m"), (Int(code, "%n") + (PANEL - 1)) & -PANEL
+    block = RegisterBlock(code, Lanes(code, lanes), element, factor, rows, vectors, fma, False)
+    blocks: list[tuple[RegisterBlock, Num, Num]] = [(block, 0, m)]
+    if rows != few:
+        lower = replace(block, rows=rows - rows // 3, partial=True)
+        code.do(f"%edge = alloca [{lower.edge} x {element}], align 64")
+        middle = _rows_of_blocks(m, rows, lower.rows)
+        blocks = [(block, 0, middle), (lower, middle, m)]
     whole = padded & -block.width
     with code.loop(whole, f"strips of {block.width} columns", block.width) as col:
-        block.strip(col)
+        for each, start, end in blocks:
+            each.strip(col, start, end)
     if block.width > PANEL:
         with code.loop(padded - whole, "the last columns", PANEL) as col:
-            replace(block, vectors=PANEL // lanes).strip(whole + col)
+            for each, start, end in blocks:
+                replace(each, vectors=PANEL // lanes).strip(whole + col, start, end)
     code.do("ret void")
     head = f"define internal void @{name}({PARAMETERS})"
     return "\n".join([f"{head} noinline nounwind {{", "entry:", *code.lines, "}", ""])
+
+
+def _rows_of_blocks(m: Int, rows: int, lower: int) -> Num:
+    """Return how many of m rows blocks of `rows` take; two blocks of `lower` take more than one."""
+    rest = cast(Int, m % rows)
+    both = cast(Truth, (rest > 0) & (rest <= 2 * lower - rows) & (m > rows))
+    return m - rest - both.number() * rows
 
 
 def _emulated(lanes: Lanes, a: str, b: str, c: str) -> str:
