@@ -144,7 +144,7 @@ def machine_code(text: str, processor: Processor) -> bytes:
 
 def pointer_of(callback: Any) -> int:  # Any: a ctypes function
     """Return the address of a function that C may call."""
-    return ctypes.cast(callback, ctypes.c_void_p).value or 0
+    return ctypes.c_void_p.from_buffer(callback).value or 0  # a cast leaves a cycle of objects
 
 
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)

@@ -78,6 +78,7 @@ class Memory:
     """
 
     watch: Callable[[Index, bool], None] | None = None  # called with bytes, and True for writes
+    held: tuple[object, Bytes] = (None, np.zeros(0, np.uint8))  # the last array, and its bytes
     copy: Bytes | None = None  # of the array that was held last, if it may be written
     refuses = False  # reading an undefined element is an error, see `analysis.readtrial`
     undefined = False  # an instruction stored undefined elements here
@@ -131,10 +132,11 @@ class Memory:
 
         `direct`: bytes that are written are shared too, and a copy is kept for `restore`.
         """
-        aligned = np.ascontiguousarray(array) if array.flags.aligned else array.copy()
-        raw = aligned.reshape(-1).view(np.uint8)
-        self.copy = copied(raw, self._unused()) if written else None
-        self.data = raw if direct or self.copy is None else self.copy
+        if array is not self.held[0] or array.nbytes != self.held[1].size:
+            aligned = np.ascontiguousarray(array) if array.flags.aligned else array.copy()
+            self.held = aligned is array and array, aligned.reshape(-1).view(np.uint8)
+        self.copy = copied(self.held[1], self._unused()) if written else None
+        self.data = self.held[1] if direct or self.copy is None else self.copy
         self.given = True
         self.__dict__.pop("shadow", None)
 

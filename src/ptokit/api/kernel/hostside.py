@@ -163,14 +163,15 @@ class LaunchArguments:
                 help = "pass arrays that do not overlap, or one InOut argument"
                 raise _unfit(name, f"memory of {other}", help, seen)
 
-    def direct(self, names: Iterable[str]) -> frozenset[str]:
-        """Return the outputs among `names` that a program may write as they are."""
+    @cached_property
+    def direct(self) -> frozenset[str]:
+        """The arrays that a program may write as they are, if they are outputs."""
         every = self.views.items()
         return frozenset(
             name
-            for name in names
-            if name in self.views and self.arrays[name] is self.views[name]
-            if not any(other != name and _share(self.views[name], array) for other, array in every)
+            for name, view in every
+            if self.arrays[name] is view
+            if not any(other != name and _share(view, array) for other, array in every)
         )
 
     def put_back(self, outputs: Mapping[str, AnyArray]) -> None:

@@ -177,7 +177,7 @@ class Kernel(Rich, Generic[P]):
             given.arrays,
             max_instructions=options.max_instructions,
             timeout=options.timeout,
-            direct=given.direct(capture.stored),
+            direct=given.direct & capture.stored,
         )
         if run.warnings:
             told(run.warnings)

@@ -6,7 +6,7 @@ end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from ctypes import CFUNCTYPE, c_int64, c_void_p
 from functools import cache
@@ -40,21 +40,25 @@ def drive(
     order = np.zeros(len(workers) + 1, np.int64)
     with ExitStack() as stack:
         for row, worker in zip(table, workers, strict=True):
-            entry = worker.session.code.address("begin")
-            row[:COROUTINE] = entry, *worker.places, stack.enter_context(worker.answering())
+            row[:COROUTINE] = (
+                worker.session.begin,
+                *worker.places,
+                stack.enter_context(worker.answering()),
+            )
             row[FIRST] = worker.first
         rows = [(address_of(m.data), m.size, sums.get(id(m), 0)) for m in zeroed]
         memories = np.array(rows, np.int64).reshape(-1, 3)
-        loop = LOOP(_code(codes.this_processor()).address("drive"))
+        _, loop = _loop(codes.this_processor())
         places = [n for array in (table, memories) for n in (address_of(array), len(array))]
         found = loop(*places, address_of(order), blocks)
     return [workers[n] for n in order[: order[-1]]] if found == STUCK else []
 
 
 @cache
-def _code(processor: codes.Processor) -> codes.MachineCode:
+def _loop(processor: codes.Processor) -> tuple[codes.MachineCode, Callable[..., int]]:
+    """Return the machine code of `drive`, which lives as long as it is kept, and the function."""
     code, _ = codes.compiled(TEXT, lambda: (TEXT, b""), processor)
-    return code
+    return code, LOOP(code.address("drive"))
 
 
 TEXT = f"""declare void @llvm.coro.resume(ptr)

@@ -30,6 +30,7 @@ from ptokit.engines.native.machine import offer
 from ptokit.engines.native.mainfunction import OVERFLOW, MainFunction
 from ptokit.engines.native.partviews import Views
 from ptokit.engines.native.plan import TOO_LARGE, Plan, Purpose, places
+from ptokit.engines.native.runwarnings import warn_once
 from ptokit.engines.native.sharedcode import merged
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
@@ -380,8 +381,10 @@ class Compiler(MainFunction):
         self.forwarding.begin(op, env)
         page, values = op.page, self._values(op, env)
         seen = environment(page, values, op.attrs, self.facts.target)
-        condition = self._open_rules(seen, pending)
+        condition = self._open_rules(seen, [rule for rule in pending if not rule.warns])
+        met = self._open_rules(seen, [rule for rule in pending if rule.warns])
         size = calls.size_of_output(op, values)
+        warn_once(self, op, env, met)
         if size is False and ALIASES not in page.traits:
             self._require(op, env, condition)
             return

@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from os import scandir, urandom
 from pathlib import Path
@@ -137,6 +137,7 @@ class Purpose(Enum):
     LOOK = "whether the run must end is looked up"
     LIMIT = "it may use no more"
     WAIT = "it waits for another core"
+    WARN = "the reference notes the warnings of rules that do not hold"
     TRY = "the reference runs the instruction, which may wait as queues do"
 
 
@@ -183,7 +184,7 @@ class Plan:
     careful: bool = False  # see `seenruns.Tracking`
     repeatable: bool = False  # what is defined follows from the numbers of a run
 
-    @property
+    @cached_property
     def serial(self) -> bool:
         """Return whether blocks have to run one after another."""
         return self.in_order or bool(shared_arrays([self]))

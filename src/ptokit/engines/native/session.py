@@ -1,20 +1,15 @@
-"""A compiled program and its data: frames, tables, and call backs to the reference.
-
-A tick asks the program twenty times a second to call back, which allows it to be ended.
-"""
+"""A compiled program and its data: frames, tables, and call backs to the reference."""
 
 from __future__ import annotations
 
 import os
-import time
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import field
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import pairwise
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -22,6 +17,7 @@ import numpy as np
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
+from ptokit.engines.native import ticks
 from ptokit.engines.native.plan import (
     BLOCK,
     BLOCKS,
@@ -39,6 +35,7 @@ from ptokit.engines.native.queuewaits import QueuedCore, tried, wait_for_any
 from ptokit.engines.reference.interpreter import (
     InterpretedMachine,
     Interpreter,
+    OpExecution,
     Step,
     execution,
     within,
@@ -50,7 +47,7 @@ from ptokit.machine.arguments import Bound, Env, SlotNumber
 from ptokit.machine.evaluation import NumpyArray
 from ptokit.machine.execute import QUEUES, Core
 from ptokit.machine.launchoptions import RunLimits
-from ptokit.machine.memory import Index, Memory, address_of
+from ptokit.machine.memory import Bytes, Memory, address_of
 from ptokit.machine.record.code import NotNative
 from ptokit.machine.record.handles import FrameSlot, MemoryNumber, mapped
 from ptokit.machine.record.trace import NOWHERE
@@ -61,41 +58,6 @@ from ptokit.order.group import GroupedCore
 from ptokit.order.schedule import Wait
 from ptokit.records import dataclass
 from ptokit.values.scalars import wrapped
-
-PERIOD = 0.05  # seconds
-LAST_TICKS = 20  # idle ticks after which the thread ends
-_running: dict[int, Index] = {}  # frames
-_ticking: list[Thread] = []  # the ticking thread, or empty
-
-
-@contextmanager
-def ticking(frame: Index) -> Generator[None]:
-    """Ask the program with this frame to call back periodically while the body runs."""
-    try:
-        _running[id(frame)] = frame
-        if not (_ticking and _ticking[0].is_alive()):  # a forked process has no thread
-            thread = Thread(target=_tick, name="ptokit-ticks", daemon=True)
-            _ticking[:] = [thread]
-            with suppress(RuntimeError):  # Python ends: no thread can start
-                thread.start()
-        yield
-    finally:
-        _running.pop(id(frame), None)
-
-
-def _tick() -> None:
-    idle = 0
-    while True:
-        time.sleep(PERIOD)
-        for frame in list(_running.values()):
-            frame[TICK] = 1
-        idle = 0 if _running else idle + 1
-        if idle == LAST_TICKS:
-            mine = _ticking[:]
-            _ticking.clear()  # first, so that a new run starts another thread
-            if not _running:
-                return
-            _ticking[:], idle = mine, 0
 
 
 class Grown(Exception):
@@ -189,10 +151,15 @@ class Session:
             if growing and len(workers) > 1:
                 raise Grown
             raise problem.noted(f"in block {index}") from None
-        counts = workers[0].counts()
-        for worker in workers[1:]:
+        counts = Counter[str]()
+        for worker in workers:
             counts.update(worker.counts())
         return (workers[0].final() if blocks == 1 else self.real), counts
+
+    @cached_property
+    def begin(self) -> int:
+        """The address of the function that makes a core's coroutine."""
+        return self.code.address("begin")
 
     def done(self) -> int:
         """Return about how many blocks have ended; other threads call it during a run."""
@@ -256,6 +223,8 @@ class Worker:
     blocks: int
     problem: tuple[BaseException, int] | None = None
     asked: bool = False  # whether the reference executed an instruction
+    times: list[int] = field(default_factory=list[int])  # how often what is counted ran
+    counted: Counter[str] = field(default_factory=Counter[str])
 
     def __post_init__(self) -> None:
         plan = self.session.plan
@@ -269,6 +238,8 @@ class Worker:
         sizes = plan.slots, 3 * len(self.memories), plan.scratch // 8 + 16
         self.room = np.zeros(sum(sizes), np.int64)
         self.frame, self.table = self.room[: sizes[0]], self.room[sizes[0] : sum(sizes[:2])]
+        self.rows = self.table.reshape(-1, 3)
+        self.pointed: dict[str, Bytes] = {}  # the data to which they point
         frame = address_of(self.room)
         table = frame + self.frame.nbytes
         self.places = frame, table, -(-(table + self.table.nbytes) // 64) * 64
@@ -297,12 +268,12 @@ class Worker:
         return zip(self.session.plan.spaces, self.memories, strict=True)
 
     def _point(self) -> None:
-        """Update the table of memories, since grown arrays have moved."""
-        rows: list[int] = []
-        for name, memory in self._named():
-            shadow = address_of(memory.shadow) if name in self.shadowed else 0
-            rows += address_of(memory.data), shadow, memory.size
-        self.table[:] = rows
+        """Update the table of memories, since other or grown arrays lie elsewhere."""
+        for row, (name, memory) in zip(self.rows, self._named(), strict=True):
+            if memory.data is not self.pointed.get(name) or name in self.shadowed:
+                shadow = address_of(memory.shadow) if name in self.shadowed else 0
+                row[:] = address_of(memory.data), shadow, memory.size
+                self.pointed[name] = memory.data
 
     def run(self) -> None:
         """Run the blocks; keep the fault of the program in `problem`."""
@@ -320,8 +291,11 @@ class Worker:
         answers = self._answers()
         next(answers)
         callback = codes.CALLBACK(answers.send)
-        with ticking(self.frame):
+        try:
+            ticks.start(self.frame)
             yield codes.pointer_of(callback)
+        finally:
+            ticks.end(self.frame)
 
     def _answers(self) -> Generator[int, int, None]:
         """Answer the call backs of a compiled program: 0, or 1 to end it.
@@ -346,13 +320,13 @@ class Worker:
 
     def counts(self) -> Counter[str]:
         """Return how many instructions of each name ran, or are counted in open blocks."""
-        found = Counter[str]()
-        frame = self.frame.tolist()
-        for slot, counted in self.session.plan.counts:
-            if times := frame[slot]:
-                for name, count in counted.items():
-                    found[name] += count * times
-        return found
+        frame, every = self.frame.tolist(), self.session.plan.counts
+        times = [frame[slot] for slot, _ in every]
+        if times != self.times:  # mostly a run counts what the last one did
+            self.times, self.counted = times, Counter[str]()
+            for number, (_, counted) in zip(times, every, strict=True):
+                self.counted.update({name: number * n for name, n in counted.items() if number})
+        return self.counted
 
     def _mark(self) -> None:
         """Mark untracked memories as written, before the reference reads them."""
@@ -381,7 +355,7 @@ class Worker:
         if request.purpose is Purpose.WAIT:
             self._wait(request)
             return
-        if request.purpose is not Purpose.REGISTERS:
+        if request.purpose not in (Purpose.REGISTERS, Purpose.WARN):
             self.asked = True
             if self.session.plan.careful:
                 raise Doubtful
@@ -409,6 +383,8 @@ class Worker:
         """Execute an op, or a part of it, by the reference. Any: an op or a region."""
         if request.purpose is Purpose.REGISTERS:
             self._registers(request, op, env)
+        elif request.purpose is Purpose.WARN:
+            self._step(request, number, env)
         elif request.purpose is Purpose.TRY:
             tried(self.queued, op, partial(self._step, request, number, env))
         elif self.session.rules:
@@ -436,7 +412,11 @@ class Worker:
             interpreter = Interpreter(self.core, facts, session.planned, RunLimits())
             self.executions[number] = execution(session.things[request.op], interpreter)
         try:
-            self.executions[number](env)
+            step = self.executions[number]
+            if request.purpose is not Purpose.WARN:
+                step(env)
+            elif isinstance(step, OpExecution):
+                step.checked(step.ready.values(env))
         except PtoError as problem:
             if QUEUES in self.session.plan.spaces:  # the issue order is known to the reference only
                 raise NotNative("an instruction of a queue goes wrong") from None

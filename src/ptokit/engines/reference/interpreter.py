@@ -283,7 +283,7 @@ class OpExecution:
             self.run.limits.before(self.op)
         values = self.ready.values(env)
         if self.ready.open or self.refine is not None:
-            values |= self._checked(values)
+            values |= self.checked(values)
         return values
 
     def number(self, env: Env) -> None:
@@ -297,7 +297,7 @@ class OpExecution:
         except (ZeroDivisionError, PtoError):
             self.execute(values, ())
 
-    def _checked(self, values: ByName) -> ByName:
+    def checked(self, values: ByName) -> ByName:
         """Evaluate the undecided rules; return the refined type of the result, if any."""
         target = self.run.facts.target
         seen = environment(self.page, {**self.ready.fixed, **values}, self.op.attrs, target)

@@ -1,0 +1,45 @@
+"""Ticks: twenty times a second a thread asks running programs to call back, so they can end."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from threading import Thread
+
+from ptokit.engines.native.plan import TICK
+from ptokit.machine.memory import Index
+
+PERIOD = 0.05  # seconds
+LAST_TICKS = 20  # idle ticks after which the thread ends
+_running: dict[int, Index] = {}  # frames
+_ticking: list[Thread] = []  # the ticking thread, or empty
+
+
+def start(frame: Index) -> None:
+    """Ask the program with this frame to call back periodically, until `end`."""
+    _running[id(frame)] = frame
+    if not (_ticking and _ticking[0].is_alive()):  # a forked process has no thread
+        thread = Thread(target=_tick, name="ptokit-ticks", daemon=True)
+        _ticking[:] = [thread]
+        with suppress(RuntimeError):  # Python ends: no thread can start
+            thread.start()
+
+
+def end(frame: Index) -> None:
+    """Ask the program no more."""
+    _running.pop(id(frame), None)
+
+
+def _tick() -> None:
+    idle = 0
+    while True:
+        time.sleep(PERIOD)
+        for frame in list(_running.values()):
+            frame[TICK] = 1
+        idle = 0 if _running else idle + 1
+        if idle == LAST_TICKS:
+            mine = _ticking[:]
+            _ticking.clear()  # first, so that a new run starts another thread
+            if not _running:
+                return
+            _ticking[:], idle = mine, 0
