@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from ptokit.records import dataclass
@@ -295,6 +295,28 @@ class Field(Expr):
 
     def __str__(self) -> str:
         return ".".join((self.operand, *self.path))
+
+
+class Computed(Expr):
+    """A function of the values of other formulas; {0} in its text is the first of these."""
+
+    def __init__(self, text: str, function: Callable[..., Value], *args: Expr) -> None:
+        self.text, self.function, self.args = text, function, args
+
+    def children(self) -> tuple[Expr, ...]:
+        return self.args
+
+    def compile(self) -> Evaluate:
+        parts, function = [a.eval for a in self.args], self.function
+        return lambda env: function(*(part(env) for part in parts))
+
+    def __str__(self) -> str:
+        return self.text.format(*self.args)
+
+
+def formula(text: str) -> Callable[[Callable[..., Value]], Callable[..., Expr]]:
+    """Make a function of values a formula on expressions: `@formula("pipe of {0}")`."""
+    return lambda function: partial(Computed, text, function)
 
 
 class SameStorage(Expr):

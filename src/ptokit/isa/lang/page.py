@@ -16,7 +16,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from ptokit.diagnostics.diagnostic import Judge
-from ptokit.isa.formula.formulas import Const, Env, Expr, Field
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Const, Env, Expr, Field, Value, formula
 from ptokit.isa.formula.rules import (
     A2A3,
     A5,

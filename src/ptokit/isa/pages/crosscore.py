@@ -3,11 +3,18 @@
 from collections.abc import Mapping
 from math import prod
 
-from ptokit.isa.formula.formulas import Env, Evaluate, Missing, Value
+from ptokit.isa.formula.formulas import Missing
 from ptokit.isa.lang.asm import CppOn
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.pages.synchronisation import OPERATION, CoreFlags, PipeOf, known, order, pipe_in_cpp
+from ptokit.isa.pages.synchronisation import (
+    OPERATION,
+    CoreFlags,
+    known,
+    order,
+    pipe_in,
+    pipe_in_cpp,
+)
 
 SENDERS = (FIX, MTE1, MTE2, MTE3, V)
 
@@ -263,29 +270,15 @@ KINDS_OF = {
 COUNTERS = 16  # numbers that soft synchronisation counts in
 
 
-class Counters(Expr):
-    """The formula that a pointer or view leads to 16 numbers of 32 bits in global memory."""
-
-    def __init__(self, kind: TypeOf) -> None:
-        self.kind = kind
-
-    def children(self) -> tuple[Expr, ...]:
-        return (self.kind,)
-
-    def compile(self) -> Evaluate:
-        def suits(env: Env) -> Value:
-            kind = self.kind.eval(env)
-            if isinstance(kind, PtrType):
-                return kind.space == "gm" and kind.dtype in (i32, u32)
-            if not isinstance(kind, GlobalType):
-                return isinstance(kind, Missing)
-            room = None in kind.shape or prod(n for n in kind.shape if n) >= COUNTERS
-            return room and kind.dtype in (i32, u32)
-
-        return suits
-
-    def __str__(self) -> str:
-        return f"{self.kind.of.name} has {COUNTERS} numbers of 32 bits in global memory"
+@formula(f"{{0.of.name}} has {COUNTERS} numbers of 32 bits in global memory")
+def has_counters(kind: Value) -> Value:
+    """Return whether a pointer or view leads to 16 numbers of 32 bits in global memory."""
+    if isinstance(kind, PtrType):
+        return kind.space == "gm" and kind.dtype in (i32, u32)
+    if not isinstance(kind, GlobalType):
+        return isinstance(kind, Missing)
+    room = None in kind.shape or prod(n for n in kind.shape if n) >= COUNTERS
+    return room and kind.dtype in (i32, u32)
 
 
 class SyncAll(Instr, name="syncall", pipe=S, uses=(FLAGS, SIGNALS)):
@@ -308,7 +301,7 @@ class SyncAll(Instr, name="syncall", pipe=S, uses=(FLAGS, SIGNALS)):
     kind, counted = TypeOf(workspace), TypeOf(used)
     soft = "soft synchronisation counts by numbers in global memory"
     rules = (
-        on(HARDWARE, named("shape", Counters(kind), help="give an array of 16 i32")),
+        on(HARDWARE, named("shape", has_counters(kind), help="give an array of 16 i32")),
         when(mode == SyncAllMode.SOFT, named("attribute", workspace.given, help=soft)),
         when(used.given, named("attribute", workspace.given, help=soft)),
         on(HARDWARE, named("element-type", Exact(counted, Const(i32)), help="use an i32 count")),
@@ -347,7 +340,7 @@ class BufferSync(Instr, abstract=True, uses=(FLAGS,), pipe=S, example=ACQUIRES):
     mode = Attr(int, 0)
     rules = (
         *known(op),
-        named("attribute", PipeOf(op) != Pipe.ALL, help="name one pipe"),
+        named("attribute", pipe_in(op) != Pipe.ALL, help="name one pipe"),
         named("attribute", mode >= 0, help="modes are at least 0"),
         on(A2A3, warns(named("not-on-target", Field("machine").kinds == Const(False), help=ON_A5))),
     )

@@ -2,7 +2,6 @@
 
 import re
 
-from ptokit.isa.formula.formulas import UNKNOWN, Env, Evaluate, Value
 from ptokit.isa.lang.page import *
 
 # a percent sign, or a conversion of printf: flags, width, precision, length, letter
@@ -18,27 +17,13 @@ def conversions(text: str) -> list[str]:
     return found + ["?"] * CONVERSION.sub("", text).count("%")
 
 
-class Printable(Expr):
-    """The formula 'this format prints this number': one conversion of its kind, or none."""
-
-    def __init__(self, format: Attr, kind: TypeOf) -> None:
-        self.format, self.kind = format, kind
-
-    def children(self) -> tuple[Expr, ...]:
-        return (self.format, self.kind)
-
-    def compile(self) -> Evaluate:
-        def fits(env: Env) -> Value:
-            text, kind = self.format.eval(env), self.kind.eval(env)
-            if not isinstance(text, str) or not isinstance(kind, ScalarType):
-                return UNKNOWN
-            letters, allowed = conversions(text), REAL if kind.is_float else WHOLE
-            return not letters or (len(letters) == 1 and letters[0] in allowed)
-
-        return fits
-
-    def __str__(self) -> str:
-        return f"{self.format} has one conversion, of the kind of {self.kind.of}"
+@formula("{0} has one conversion, of the kind of {1.of}")
+def printable(format: Value, kind: Value) -> Value:
+    """Return whether a format has one conversion, of the number's kind, or none."""
+    if not isinstance(format, str) or not isinstance(kind, ScalarType):
+        return UNKNOWN
+    letters, allowed = conversions(format), REAL if kind.is_float else WHOLE
+    return not letters or (len(letters) == 1 and letters[0] in allowed)
 
 
 class Print(Instr, name="print", uses=(PRINTS,), traits=(BY_SCALAR,), pipe=S):
@@ -57,7 +42,7 @@ pto.print ins("n = %+04d", %n : i32)"""
     scalar = In(Scalar, element=True)
     kind = TypeOf(scalar)
     one = "use one conversion: %d, %u or %x for integers, %f for floats"
-    rules = named("print-format", Printable(format, kind), help=one)
+    rules = named("print-format", printable(format, kind), help=one)
 
     def run(format, scalar, prints):
         prints.number(format, scalar)

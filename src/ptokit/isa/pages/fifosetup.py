@@ -5,7 +5,7 @@ handle of type `!pto.pipe`. `analysis.fifochecks` compares both ends over all fu
 declare the role of an operation for a FIFO.
 """
 
-from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate, Value
+from ptokit.isa.formula.formulas import Computed
 from ptokit.isa.lang.asm import Texts
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.epilogues import A5_MODES, CONVERSIONS, LAYOUTS, clause_value
@@ -20,49 +20,24 @@ from ptokit.isa.pages.slots import (
 )
 
 
-class Epilogue(Expr):
-    """The formula for one key of an epilogue: `quant = no_convert`."""
+def of_epilogue(key: str, epilogue: Field) -> Expr:
+    """Return the formula for one key of an epilogue: `quant = no_convert`."""
 
-    def __init__(self, of: Field, key: str) -> None:
-        self.of, self.key = of, key
+    def word(text: Value) -> Value:
+        return (clause_value(text, key) or ABSENT) if isinstance(text, str) else text
 
-    def children(self) -> tuple[Expr, ...]:
-        return (self.of,)
-
-    def compile(self) -> Evaluate:
-        def word(env: Env) -> Value:
-            text = self.of.eval(env)
-            if not isinstance(text, str):
-                return text
-            return clause_value(text, self.key) or ABSENT
-
-        return word
-
-    def __str__(self) -> str:
-        return f"{self.key} of {self.of}"
+    return Computed(f"{key} of {{0}}", word, epilogue)
 
 
-class DefaultSlots(Expr):
-    """The formula for the slots in each direction of a FIFO, with the default number."""
+ONE_WAY, TWO_WAYS = default_slots(TO_VECTOR), default_slots(BOTH)
 
-    def __init__(self, given: Field, mask: Field) -> None:
-        self.given, self.mask = given, mask
 
-    def children(self) -> tuple[Expr, ...]:
-        return self.given, self.mask
-
-    def compile(self) -> Evaluate:
-        def slots(env: Env) -> Value:
-            given, mask = self.given.eval(env), self.mask.eval(env)
-            if given is not ABSENT:
-                return given
-            return UNKNOWN if mask is UNKNOWN else default_slots(mask)
-
-        return slots
-
-    def __str__(self) -> str:
-        one, two = default_slots(TO_VECTOR), default_slots(BOTH)
-        return f"{self.given} ({one} by default, {two} in each direction of a FIFO with two)"
+@formula(f"{{0}} ({ONE_WAY} by default, {TWO_WAYS} in each direction of a FIFO with two)")
+def slots_of(given: Value, mask: Value) -> Value:
+    """Return the slots in each direction of a FIFO, if none are given the default number."""
+    if given is not ABSENT:
+        return given
+    return UNKNOWN if mask is UNKNOWN else default_slots(mask)
 
 
 PLACED = "give the buffer an address: auto = false, base = 0"
@@ -128,7 +103,7 @@ class FifoShape(Instr, abstract=True, pipe=S, fifo_role=FifoRole.OPENS, uses=(FI
     slot_size = Attr(int)
     nosplit = Attr(bool, None)
     epilogue = Attr(str, None, key="acc_push_epilogue")
-    quant = Epilogue(epilogue, "quant")
+    quant = of_epilogue("quant", epilogue)
     directions = "1 is from cube to vector, 2 from vector to cube, 3 both"
     fixed = "an epilogue converts what the cube pushes, as one whole tile"
     rules = (
@@ -138,8 +113,8 @@ class FifoShape(Instr, abstract=True, pipe=S, fifo_role=FifoRole.OPENS, uses=(FI
         when(epilogue.given, named("attribute", nosplit.given, nosplit, help=fixed)),
         named("attribute", quant.isin(*CONVERSIONS), help="use a conversion that FIFOs support"),
         on(A2A3, named("attribute", ~quant.isin(*A5_MODES), help="A5 has these conversions")),
-        named("attribute", Epilogue(epilogue, "relu").isin("no_relu", "normal_relu")),
-        named("attribute", Epilogue(epilogue, "layout").isin(*LAYOUTS)),
+        named("attribute", of_epilogue("relu", epilogue).isin("no_relu", "normal_relu")),
+        named("attribute", of_epilogue("layout", epilogue).isin(*LAYOUTS)),
     )
 
 
@@ -191,7 +166,7 @@ class InitializePipe(FifoShape, abstract=True):
     gm_slot_tensor = Scratch(Global, None, key="gm_slot_tensor", doc="one slot in global memory")
     c2v_consumer_buf = In(Scalar, None, scalar="i32", key="c2v_consumer_buf")
     v2c_consumer_buf = In(Scalar, None, scalar="i32", key="v2c_consumer_buf")
-    slots = DefaultSlots(slot_num, FifoShape.dir_mask)
+    slots = slots_of(slot_num, FifoShape.dir_mask)
     once = "the slots have one place in global memory"
     c2v, v2c = (FifoShape.dir_mask.isin(way, BOTH) for way in (TO_VECTOR, TO_CUBE))
 

@@ -2,7 +2,6 @@
 
 from typing import cast
 
-from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate, Value
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.localarrays import Declaration
 
@@ -16,43 +15,18 @@ pto.struct_set %s[0, 1], %n : {PAIR}, i8
 NO_ARRAYS = "newer assemblers refuse arrays in structs: declare the array separately"
 
 
-class FieldAt(Expr):
-    """The formula 'the type of the number at this path'."""
-
-    def __init__(self, struct: Operand, path: Attr) -> None:
-        self.struct, self.path = struct, path
-
-    def children(self) -> tuple[Expr, ...]:
-        return (self.struct, self.path)
-
-    def compile(self) -> Evaluate:
-        def at(env: Env) -> Value:
-            struct, path = self.struct.eval(env), self.path.eval(env)
-            if not isinstance(struct, StructType) or not isinstance(path, tuple):
-                return UNKNOWN
-            found = struct.place(cast("tuple[int, ...]", path))
-            return found[0] if found else ABSENT
-
-        return at
-
-    def __str__(self) -> str:
-        return f"{self.struct}[{self.path}]"
+@formula("{0}[{1}]")
+def number_at_path(struct: Value, path: Value) -> Value:
+    """Return the type of the number at a path."""
+    if not isinstance(struct, StructType) or not isinstance(path, tuple):
+        return UNKNOWN
+    found = struct.place(cast("tuple[int, ...]", path))
+    return found[0] if found else ABSENT
 
 
-class Reaches(FieldAt):
-    """The formula 'a number is at this path'."""
-
-    def compile(self) -> Evaluate:
-        found = super().compile()
-
-        def reaches(env: Env) -> Value:
-            kind = found(env)
-            return UNKNOWN if kind is UNKNOWN else kind is not ABSENT
-
-        return reaches
-
-    def __str__(self) -> str:
-        return f"{super().__str__()} is a number"
+@formula("{0} is a number")
+def is_number(kind: Value) -> Value:
+    return kind if kind is UNKNOWN else kind is not ABSENT
 
 
 class DeclareStruct(Declaration, name="declare_struct", traits=(LOCAL,), example=KEPT):
@@ -79,8 +53,10 @@ def field_of(struct: Operand, path: Attr, number: TypeOf) -> tuple[Ruled, ...]:
     """Require a path to a number of the operand's type."""
     ends = "a path ends at a number: one index for each struct on the way"
     return (
-        named("operand-value", Reaches(struct, path), help=ends),
-        named("element-type", number == FieldAt(struct, path), help="use the type of the field"),
+        named("operand-value", is_number(number_at_path(struct, path)), help=ends),
+        named(
+            "element-type", number == number_at_path(struct, path), help="use the type of the field"
+        ),
     )
 
 

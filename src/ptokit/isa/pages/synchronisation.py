@@ -6,7 +6,6 @@ wait for, and that each flag is set and cleared in turn.
 
 from functools import cache
 
-from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Evaluate, Value
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.page import *
 
@@ -60,38 +59,15 @@ def pipe_of(operation: str) -> Pipe | None:
     return forms.get(ends[0], forms.get(None)) if lookup(name) or len(forms) > 1 else None
 
 
-class PipeOf(Expr):
-    """The formula 'the pipe of this operation'."""
-
-    def __init__(self, operation: Field) -> None:
-        self.operation = operation
-
-    def children(self) -> tuple[Expr, ...]:
-        return (self.operation,)
-
-    def compile(self) -> Evaluate:
-        def pipe(env: Env) -> Value:
-            name = self.operation.eval(env)
-            return (pipe_of(name) or UNKNOWN) if isinstance(name, str) else ABSENT
-
-        return pipe
-
-    def __str__(self) -> str:
-        return f"pipe of {self.operation}"
+@formula("pipe of {0}")
+def pipe_in(name: Value) -> Value:
+    """Return the pipe of an operation."""
+    return (pipe_of(name) or UNKNOWN) if isinstance(name, str) else ABSENT
 
 
-class IsOperation(PipeOf):
-    """The formula 'this names an operation'."""
-
-    def compile(self) -> Evaluate:
-        def is_known(env: Env) -> Value:
-            name = self.operation.eval(env)
-            return pipe_of(name) is not None if isinstance(name, str) else ABSENT
-
-        return is_known
-
-    def __str__(self) -> str:
-        return f"{self.operation} is an operation with one pipe"
+@formula("{0} is an operation with one pipe")
+def is_operation(name: Value) -> Value:
+    return pipe_of(name) is not None if isinstance(name, str) else ABSENT
 
 
 NAMES = "name an instruction, with its path where pipes differ: TMOV_M2L, TSTORE_VEC"
@@ -99,7 +75,7 @@ NAMES = "name an instruction, with its path where pipes differ: TMOV_M2L, TSTORE
 
 def known(*operations: Field) -> tuple[Ruled, ...]:
     """Require names of operations; an unknown one counts as a pipe of its own."""
-    return warns(named("unknown-op", *(IsOperation(o) for o in operations), help=NAMES))
+    return warns(named("unknown-op", *(is_operation(o) for o in operations), help=NAMES))
 
 
 def order(operation: str) -> Pipe | str:
@@ -287,7 +263,7 @@ class BarrierSync(OfOperation, name="barrier_sync", asm=Asm(shape="bracketed"), 
     """Make the pipe of an operation wait until all its earlier work is done."""
 
     example = "NAME[<TVEC>]"
-    here = PipeOf(OfOperation.op).isin(V, M, MTE2, MTE3, FIX)
+    here = pipe_in(OfOperation.op).isin(V, M, MTE2, MTE3, FIX)
     rules = (known(OfOperation.op), on(A5, named("attribute", here, help=A5_PIPES)))
 
 
@@ -313,5 +289,5 @@ class TSyncOp(
 
     example = "tsync.op #pto.op<TLOAD>"
     op = Attr(str, key="op_type", family="op")
-    here = PipeOf(OfOperation.op).isin(MTE2, MTE3, ALL)
+    here = pipe_in(OfOperation.op).isin(MTE2, MTE3, ALL)
     rules = (known(OfOperation.op), on(A5, named("attribute", here, help=A5_PIPES)))

@@ -1,6 +1,6 @@
 """Loads of convolution tiles: feature maps and weights, in blocks of channels or from planes."""
 
-from ptokit.isa.formula.formulas import UNKNOWN, Env, Evaluate, Missing
+from ptokit.isa.formula.formulas import Evaluate, Missing
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType

@@ -1,6 +1,6 @@
 """Global memory views: tensors from pointers, partitions from tensors."""
 
-from ptokit.isa.formula.formulas import ABSENT, Env, Evaluate, Many, Value
+from ptokit.isa.formula.formulas import Many
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.pages.addresses import known_array
@@ -20,35 +20,21 @@ def known_extents(
     return tuple(stated if size is None else size for size, stated in both)
 
 
-class ElementsApart(Expr):
-    """The formula 'no two indices name one element', except along strides of 0."""
-
-    def __init__(self, shape: Operand, strides: Operand) -> None:
-        self.shape, self.strides = shape, strides
-
-    def children(self) -> tuple[Expr, ...]:
-        return (self.shape, self.strides)
-
-    def compile(self) -> Evaluate:
-        def apart(env: Env) -> Value:
-            shape, strides = self.shape.eval(env), self.strides.eval(env)
-            if not isinstance(shape, Many) or not isinstance(strides, Many):
-                return ABSENT
-            pairs = zip(strides.values, shape.values, strict=False)
-            axes = [(a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
-            if len(axes) < len(shape.values):
-                return ABSENT  # numbers known only at run time: it asks again
-            reach = 0
-            for step, extent in sorted((a, b) for a, b in axes if a and b > 1):
-                if step <= reach:
-                    return False
-                reach += step * (extent - 1)
-            return True
-
-        return apart
-
-    def __str__(self) -> str:
-        return f"{self.strides} lead from element to element of {self.shape}, each once"
+@formula("{1} lead from element to element of {0}, each once")
+def elements_apart(shape: Value, strides: Value) -> Value:
+    """Return whether no two indices name one element, except along strides of 0."""
+    if not isinstance(shape, Many) or not isinstance(strides, Many):
+        return ABSENT
+    pairs = zip(strides.values, shape.values, strict=False)
+    axes = [(a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
+    if len(axes) < len(shape.values):
+        return ABSENT  # numbers known only at run time: it asks again
+    reach = 0
+    for step, extent in sorted((a, b) for a, b in axes if a and b > 1):
+        if step <= reach:
+            return False
+        reach += step * (extent - 1)
+    return True
 
 
 SHARED = "rows share elements: give strides of the whole array, not of a part of it"
@@ -80,7 +66,7 @@ class MakeTensorView(Instr, name="make_tensor_view", verb="view", pipe=S, disput
             named("layout", strides.last == 1, help=SIDE_BY_SIDE),
         ),
         by(BOARDS, named("operand-value", strides.least >= 0, help="strides are at least 0")),
-        warns(named("shape", ElementsApart(shape, strides), help=SHARED)),
+        warns(named("shape", elements_apart(shape, strides), help=SHARED)),
         when(
             both(layout.given, result.named_layout == Const(True)),
             named("layout", layout == result.layout, help="give the layout only once"),

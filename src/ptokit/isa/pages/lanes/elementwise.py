@@ -249,32 +249,18 @@ class VNot(
     """dst[i] = src[i] with every bit inverted. Lanes without the mask become 0."""
 
 
-class AsLanes(Expr):
-    """The formula 'the number is one of the lanes of the register, whatever its sign'."""
-
-    def __init__(self, number: TypeOf, register: Operand) -> None:
-        self.number, self.register = number, register
-
-    def children(self) -> tuple[Expr, ...]:
-        return (self.number.dtype, self.register.dtype)
-
-    def compile(self) -> Callable[[Env], object]:
-        def fits(env: Env) -> object:
-            number, dtype = self.number.dtype.eval(env), self.register.dtype.eval(env)
-            if not isinstance(number, DType) or dtype not in NUMBER:
-                return True  # another rule lists the types of lanes
-            return number is dtype or (number.is_int and dtype.is_int and number.bits == dtype.bits)
-
-        return fits
-
-    def __str__(self) -> str:
-        return f"{self.number} is the type of the lanes of {self.register}"
+@formula("{0.operand} is the type of the lanes of {1.operand}")
+def is_of_lanes(number: Value, dtype: Value) -> Value:
+    """Return whether a number is one of the lanes of a register, whatever its sign."""
+    if not isinstance(number, DType) or dtype not in NUMBER:
+        return True  # another rule lists the types of lanes
+    return number is dtype or (number.is_int and dtype.is_int and number.bits == dtype.bits)
 
 
 def as_lanes(number: TypeOf, register: Operand) -> Ruled:
     """Require a number of the type of the lanes; integers may differ in their signs."""
     help = "the number has the type of the lanes"
-    return named("element-type", AsLanes(number, register), help=help)
+    return named("element-type", is_of_lanes(number.dtype, register.dtype), help=help)
 
 
 class LaneNumber(Below, abstract=True):

@@ -253,32 +253,17 @@ def one_type(dst: Operand, *sources: Operand) -> Ruled:
     return named("element-type", *(s.dtype == dst.dtype for s in sources), help=help)
 
 
-class Granular(Expr):
-    """The formula 'the mask has a bit for each lane of the register'."""
-
-    def __init__(self, mask: Operand, register: Operand) -> None:
-        self.mask, self.register = mask, register
-
-    def children(self) -> tuple[Expr, ...]:
-        return (self.mask.dtype, self.register.dtype)
-
-    def compile(self) -> Callable[[Env], object]:
-        def fits(env: Env) -> object:
-            mask, dtype = self.mask.dtype.eval(env), self.register.dtype.eval(env)
-            if not isinstance(mask, DType) or not isinstance(dtype, DType):
-                return True
-            return mask.bits == least(max(dtype.bits, 8), 32)
-
-        return fits
-
-    def __str__(self) -> str:
-        return f"{self.mask} has a bit for each lane of {self.register}"
+@formula("{0.operand} has a bit for each lane of {1.operand}")
+def has_a_bit_for_each(mask: Value, dtype: Value) -> Value:
+    if not isinstance(mask, DType) or not isinstance(dtype, DType):
+        return True
+    return mask.bits == least(max(dtype.bits, 8), 32)
 
 
 def granular(mask: Operand, register: Operand) -> Ruled:
     """Require the mask of the register's element width."""
     help = "elements of 8 bits take mask<b8>, of 16 bits mask<b16>, of 32 bits mask<b32>"
-    return named("element-type", Granular(mask, register), help=help)
+    return named("element-type", has_a_bit_for_each(mask.dtype, register.dtype), help=help)
 
 
 def of(register: Operand, *types: DType) -> Ruled:
