@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from types import FunctionType
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Const, Env, Evaluate, Expr, Field, Many
@@ -242,6 +243,9 @@ class Instr:
         cls.cpp = facts.pop("cpp", cls.name.replace(".", "_").upper())
         for key, value in facts.items():
             setattr(cls, key, value)
+        for key, value in list(vars(cls).items()):
+            if isinstance(value, FunctionType) and value.__code__.co_varnames[:1] == ("cls",):
+                setattr(cls, key, classmethod(value))  # a page has no instances
         family: Asm = next(vars(b)["asm"] for b in cls.__mro__[1:] if "asm" in vars(b))
         cls.asm = cls.asm.over(family)
         declared: dict[str, Operand | Attr] = {}

@@ -101,14 +101,12 @@ class BinaryScalar(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"),
     """
 
     example = extent("%n = NAME %a, %b : index")
-    f: ClassVar[Callable[[int, int], int]]
     result = Result(Scalar)
     lhs = In(Scalar, whole=True)
     rhs = In(Scalar, whole=True)
     kind = TypeOf(rhs)
     rules = signless(kind)
 
-    @classmethod
     def run(cls, lhs, rhs, result):
         return in_type(cls.f(lhs, rhs), result)
 
@@ -200,7 +198,6 @@ class FloorDivSI(
 class Unsigned(BinaryScalar, abstract=True):
     """An operation on unsigned numbers of the type's width."""
 
-    @classmethod
     def run(cls, lhs, rhs, result):
         return in_type(cls.f(unsigned(lhs, result), unsigned(rhs, result)), result)
 

@@ -14,7 +14,6 @@ NARROW = "one operand is as wide as dst, the other has a dn column or 32 bytes i
 class RowExpand(Instr, abstract=True, uses=(FIRST,), pipe=V, specials=NAN_COMPUTED):
     """dst[i, j] = f(src0[i, j], src1[i]), or the other way round."""
 
-    f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results")
     src0 = In(Tile, doc="the left operands: as wide as dst, or narrow")
     src1 = In(Tile, doc="the right operands: narrow, or as wide as dst")
@@ -27,7 +26,6 @@ class RowExpand(Instr, abstract=True, uses=(FIRST,), pipe=V, specials=NAN_COMPUT
     recorded = {"block": {}, "dn": {}, "dn_src0": {}, "block_src0": {}}
     disputes = ("E45",)
 
-    @classmethod
     def run(cls, dst, src0, src1, first_columns):
         rows, cols = dst.valid
         left = src0.valid.cols == cols if narrow(src1, src0) else not narrow(src0, src1)
@@ -249,14 +247,12 @@ class TColExpand(Instr, pipe=V, specials=NAN_MOVES):
 class ColExpand(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED):
     """dst[i, j] = f(src0[i, j], src1[0, j])."""
 
-    f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results")
     src0 = In(Tile, doc="the left operands")
     src1 = In(Tile, doc="the right operands, in its first row")
     example = {"src1": "!pto.tile_buf<vec, 1x32xf32>"}
     elided = {"dst": like(src0)}
 
-    @classmethod
     def run(cls, dst, src0, src1):
         rows, cols = dst.valid
         dst[:rows, :cols] = cls.f(src0[:rows, :cols], src1[0, :cols])

@@ -103,7 +103,6 @@ class RowArg(
     )
     recorded = {"idx": {}}
 
-    @classmethod
     def run(cls, dst, src):
         _, column = extremes(src, cls.word, axis=1)
         dst[first_column(src)] = column.cast(dst.dtype)
@@ -155,7 +154,6 @@ class RowArgValue(
     )
     disputes = ("E2", "E20", "E39")
 
-    @classmethod
     def run(cls, dst_val, dst_idx, src):
         best, column = extremes(src, cls.word, axis=1)
         dst_val[first_column(src)] = best
@@ -199,7 +197,6 @@ class ColArg(Instr, abstract=True, pipe=V, specials=NAN_IN_FRONT, disputes=("E2"
     )
     recorded = {"idx": {}}
 
-    @classmethod
     def run(cls, dst, src):
         _, row = extremes(src, cls.word, axis=0)
         dst[first_row(src)] = row.cast(dst.dtype)
@@ -235,7 +232,6 @@ class ColArgValue(
     )
     recorded = {"val_idx": {}}
 
-    @classmethod
     def run(cls, dst_val, dst_idx, src):
         best, row = extremes(src, cls.word, axis=0)
         dst_val[first_row(src)] = best

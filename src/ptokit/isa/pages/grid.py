@@ -20,7 +20,6 @@ class Query(Instr, abstract=True, uses=(CORE,), pipe=S):
     result = Result(Scalar, scalar="i64", also="i32")
     example = "%number = NAME"
 
-    @classmethod
     def run(cls, core):
         return getattr(core, cls.fact)
 

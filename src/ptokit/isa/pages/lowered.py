@@ -60,7 +60,6 @@ class OfTwoFields(Register, abstract=True, example=OF_NUMBERS):
 class OfTransfers(OfTwoFields, abstract=True, unexecuted=""):
     """Two numbers for the loops of later transfers that do not state their loops."""
 
-    @classmethod
     def lowered(cls, make, first, second):
         make.registers.update(dict.fromkeys(cls.changes, (first, second)))
         return []
@@ -242,7 +241,6 @@ func.func @example(%x: {VEC_F32}) {{
     register: ClassVar[str] = COMBINED
     content: ClassVar[Quantity]
 
-    @classmethod
     def lowered(cls, make):
         if not make.alone:
             return None

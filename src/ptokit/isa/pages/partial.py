@@ -13,7 +13,6 @@ INDICES = (i16, u16, i32, u32)
 class Partial(Instr, abstract=True, pipe=V, uses=(CHIP, FINITE), specials=NAN_COMPUTED):
     """dst = f(src0, src1) where both sources are valid; a copy where one is; 0 where none is."""
 
-    step: ClassVar[Callable[[Array, Array], Array]]
     loses: ClassVar[PadValue] = PadValue.ZERO  # the value on chips where no source is valid
     disputes = ("E26",)
     dst = Out(Tile, doc="receives the results; may be a source")
@@ -23,7 +22,6 @@ class Partial(Instr, abstract=True, pipe=V, uses=(CHIP, FINITE), specials=NAN_CO
     example = {"src1": SHORTER}
     elided = {"dst": like(src0)}
 
-    @classmethod
     def run(cls, dst, src0, src1, chip, finite_pads):
         (rows, cols), (height, width) = src0.valid, src1.valid
         left, right = src0[:rows, :cols], src1[:height, :width]
@@ -120,7 +118,6 @@ class PartialArg(
 ):
     """The larger or smaller of two values, with its index."""
 
-    prefers: ClassVar[Callable[[Array, Array], Array]]
     dst_val = Out(Tile, cpp="dstVal", doc="receives the values")
     src0_val = In(Tile, cpp="src0Val", doc="the left values")
     src1_val = In(Tile, cpp="src1Val", doc="the right values")
@@ -161,7 +158,6 @@ class PartialArg(
         row_major(*tiles),
     )
 
-    @classmethod
     def run(cls, dst_val, src0_val, src1_val, dst_idx, src0_idx, src1_idx, chip, keeps_first):
         (rows, cols), (height, width) = src0_val.valid, src1_val.valid
         down, across = least(rows, height), least(cols, width)

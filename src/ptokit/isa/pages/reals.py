@@ -24,12 +24,10 @@ class BinaryReal(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), p
 
     disputes = ("X24",)
     example = f"{TWO}%n = NAME %a, %b : f32"
-    f: ClassVar[Callable[[Array, Array], Array]]
     result = Result(Scalar)
     lhs = Real()
     rhs = Real()
 
-    @classmethod
     def run(cls, lhs, rhs):
         return cls.f(lhs, rhs)
 
@@ -119,11 +117,9 @@ class UnaryReal(Instr, abstract=True, asm=Asm(dialect="math", shape="same"), pip
     """result = f value on floats of one type."""
 
     example = "%a = arith.constant 1.5 : f32\n%n = NAME %a : f32"
-    f: ClassVar[Callable[[Array], Array]]
     result = Result(Scalar)
     value = Real()
 
-    @classmethod
     def run(cls, value):
         return cls.f(value)
 

@@ -54,9 +54,6 @@ class RowReduce(Instr, inner_flags=(A2A3,), abstract=True, pipe=V, specials=NAN_
 class RowFold(RowReduce, abstract=True):
     """dst[i, 0] = f(row i of src)."""
 
-    f: ClassVar[Callable[[Array, DType], Array]]
-
-    @classmethod
     def run(cls, dst, src):
         dst[first_column(src)] = cls.f(src[src.valid], dst.dtype)
 
@@ -255,7 +252,6 @@ class ColFold(ColReduce, abstract=True):
 
     f: ClassVar[Fold]
 
-    @classmethod
     def run(cls, dst, src):
         dst[first_row(src)] = cls.f(src[src.valid].cast(dst.dtype))
 

@@ -83,13 +83,11 @@ class SetOfMap(Instr, abstract=True, uses=(REGISTERS,), pipe=S):
     """A register of the unroll, computed from a feature map by `f`."""
 
     register: ClassVar[str]
-    f: ClassVar[Callable[[Images], int]]
     src = In(Conv, doc="the feature map")
     mode = Attr(FmatrixMode, A_MANUAL, key="fmatrixMode")
     example = {"src": "!pto.conv_tile<nc1hwc0, 1x1x4x4x16xf16>"}
     rules = fits_registers(src)
 
-    @classmethod
     def run(cls, registers, src, mode):
         registers[f"{cls.register}_{mode.bank}"] = cls.f(src)
 

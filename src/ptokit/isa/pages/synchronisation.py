@@ -150,7 +150,6 @@ class KnownFlag(OfPipes, abstract=True, disputes=("X13", "X14", "X112")):
     example = FLAGS_EXAMPLE
     event = Attr(EventId, key="event_id")
 
-    @classmethod
     def run(cls, flags, source, target, event):
         cls.moved(flags)(source, target, event.number)
 
@@ -175,7 +174,6 @@ class ComputedFlag(OfPipes, abstract=True):
     eight = "each pair of pipes has eight ids"
     rules = (*OfPipes.rules, named("operand-value", event >= 0, event <= 7, help=eight))
 
-    @classmethod
     def run(cls, flags, source, target, event):
         cls.moved(flags)(source, target, event)
 
@@ -201,7 +199,6 @@ class OfOperations(Flag, abstract=True, disputes=("X13", "X14")):
     event = Attr(EventId, key="event_id")
     rules = known(source, target)
 
-    @classmethod
     def run(cls, flags, source, target, event):
         cls.moved(flags)(order(source), order(target), event.number)
 

@@ -88,7 +88,6 @@ class TRem(
     precision = precision(REM)
     disputes = ("E4", "E40", "X119")
 
-    @classmethod
     def run(cls, dst, src0, src1, chip=False):
         f = Array.remainder if by_halves(dst.dtype, chip) else cls.f
         dst[dst.valid] = f(src0[dst.valid], src1[dst.valid])

@@ -31,7 +31,6 @@ class BitsOfAny(
 ):
     """dst = f(src0, src1) on the bits of integers, and on chips also of floats."""
 
-    @classmethod
     def run(cls, dst, src0, src1):
         kind = {16: u16, 32: u32}[dst.dtype.bits] if dst.dtype.is_float else dst.dtype
         left, right = (src[dst.valid].bitcast(kind) for src in (src0, src1))
@@ -66,7 +65,6 @@ class TXor(
 class ShiftedBits(Bits, abstract=True, uses=(CHIP,), inner_flags=(A2A3,), disputes=("E3", "X119")):
     """dst = f(src0, src1): chips take amounts of 64-bit elements modulo 64."""
 
-    @classmethod
     def run(cls, dst, src0, src1, chip=False):
         amount = src1[dst.valid]
         amount = amount & 63 if by_halves(dst.dtype, chip) else amount

@@ -92,13 +92,11 @@ def precision(kind: type[Word]) -> Attr:
 class Binary(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED):
     """dst = f(src0, src1), element by element."""
 
-    f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results; may be a source")
     src0 = In(Tile, doc="the left operands")
     src1 = In(Tile, doc="the right operands")
     elided = {"dst": like(src0)}
 
-    @classmethod
     def run(cls, dst, src0, src1):
         dst[dst.valid] = cls.f(src0[dst.valid], src1[dst.valid])
 
@@ -120,14 +118,12 @@ OF_ONE_TYPE = Asm(one_type=("dst", "src0", "src1", "src2")).over(POINTWISE)
 class Ternary(Instr, abstract=True, pipe=V, asm=OF_ONE_TYPE, specials=NAN_COMPUTED):
     """dst = f(src0, src1, src2), element by element."""
 
-    f: ClassVar[Callable[[Array, Array, Array], Array]]
     dst = Out(Tile, doc="receives the results; may be a source")
     src0 = In(Tile, doc="the first operands")
     src1 = In(Tile, doc="the second operands")
     src2 = In(Tile, doc="the third operands")
     elided = {"dst": like(src0)}
 
-    @classmethod
     def run(cls, dst, src0, src1, src2):
         dst[dst.valid] = cls.f(*(x[dst.valid] for x in (src0, src1, src2)))
 
@@ -135,12 +131,10 @@ class Ternary(Instr, abstract=True, pipe=V, asm=OF_ONE_TYPE, specials=NAN_COMPUT
 class Updating(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED):
     """dst = f(dst, src0, src1), element by element."""
 
-    f: ClassVar[Callable[[Array, Array, Array], Array]]
     dst = InOut(Tile, doc="the old values, and then the results; may be a source")
     src0 = In(Tile, doc="the first operands")
     src1 = In(Tile, doc="the second operands")
 
-    @classmethod
     def run(cls, dst, src0, src1):
         dst[dst.valid] = cls.f(*(x[dst.valid] for x in (dst, src0, src1)))
 
@@ -148,12 +142,10 @@ class Updating(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTE
 class Unary(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED):
     """dst = f(src), element by element."""
 
-    f: ClassVar[Callable[[Array], Array]]
     dst = Out(Tile, doc="receives the results; may be the source")
     src = In(Tile, doc="the operands")
     elided = {"dst": like(src)}
 
-    @classmethod
     def run(cls, dst, src):
         dst[dst.valid] = cls.f(src[dst.valid])
 
@@ -164,13 +156,11 @@ PAIR = (Unary.dst, Unary.src)
 class WithScalar(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED):
     """dst = f(src, scalar), element by element."""
 
-    f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results; may be the source")
     src = In(Tile, doc="the left operands")
     scalar = In(Scalar, doc="the right operand of all; it takes the tile's element type")
     elided = {"dst": like(src)}
 
-    @classmethod
     def run(cls, dst, src, scalar):
         x = src[dst.valid]
         dst[dst.valid] = cls.f(x, x.number(scalar))

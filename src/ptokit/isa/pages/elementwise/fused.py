@@ -92,7 +92,6 @@ def narrowed(dtype: DType) -> DType:
 class Converting(Instr, abstract=True, pipe=V, asm=Asm(deduced=True, cpp_on=CHIPS)):
     """dst = f(src0, src1) where it is greater than 0, else 0, in a narrower type."""
 
-    step: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Tile, doc="receives the results: f16 of f32, i8 of f16 and i16")
     src0 = In(Tile, doc="the left operands")
     src1 = In(Tile, doc="the right operands")
@@ -106,7 +105,6 @@ class Converting(Instr, abstract=True, pipe=V, asm=Asm(deduced=True, cpp_on=CHIP
         row_major(dst, src0, src1),
     )
 
-    @classmethod
     def run(cls, dst, src0, src1):
         result = positive(cls.step(src0[dst.valid], src1[dst.valid]))
         dst[dst.valid] = result.cast(dst.dtype, Rounding.RINT, saturate=True)

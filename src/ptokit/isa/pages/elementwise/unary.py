@@ -117,7 +117,6 @@ class TRsqrt(Unary, f=reciprocal_root, uses=(ROOTS,)):
     recorded = {"plain": {}, "tmp": {}}
     disputes = ("X118",)
 
-    @classmethod
     def run(cls, dst, src, rounded_roots=False):
         x = src[dst.valid]
         dst[dst.valid] = 1.0 / x.sqrt() if rounded_roots else cls.f(x)

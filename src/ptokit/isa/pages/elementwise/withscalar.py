@@ -40,7 +40,6 @@ class TMulS(
 
     disputes = ("X65",)
 
-    @classmethod
     def run(cls, dst, src, scalar):
         x = src.multiplied(dst.valid, scalar)
         dst[dst.valid] = cls.f(x, x.number(scalar))
@@ -123,7 +122,6 @@ class TRemS(WithScalarTmp, f=floor_remainder, uses=(CHIP,)):
     )
     disputes = ("E4", "E40", "X119")
 
-    @classmethod
     def run(cls, dst, src, scalar, chip=False):
         x = src[dst.valid]
         f = Array.remainder if by_halves(dst.dtype, chip) else cls.f
@@ -221,7 +219,6 @@ class TXorS(
 class ShiftS(BitsS, abstract=True, uses=(CHIP,), disputes=("E3", "X119")):
     """dst = f(src, scalar): chips take amounts of 64-bit elements modulo 64."""
 
-    @classmethod
     def run(cls, dst, src, scalar, chip=False):
         x = src[dst.valid]
         amount = x.number(scalar)
@@ -250,7 +247,6 @@ class TShrS(ShiftS, f=Array.__rshift__, rules=bits(WORDS, INTEGERS)):
 class Between(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED):
     """dst = (src0 + scalar, or src0 - scalar) + src1, element by element."""
 
-    step: ClassVar[Callable[[Array, Number], Array]]
     dst = Out(Tile, doc="receives the results; may be a source")
     src0 = In(Tile, doc="the first operands")
     scalar = In(Scalar, doc="the second operand of all; it takes the tile's element type")
@@ -260,7 +256,6 @@ class Between(Instr, abstract=True, pipe=V, asm=POINTWISE, specials=NAN_COMPUTED
     apart = (Apart((dst, src1), placed=True),)  # the second step reads src1
     disputes = ("E1", "E41")
 
-    @classmethod
     def run(cls, dst, src0, scalar, src1):
         dst[dst.valid] = cls.step(src0[dst.valid], scalar) + src1[dst.valid]
 

@@ -258,7 +258,6 @@ class UnalignedLoad(AtAddress, name="uvld"):
     rules = in_buffer(src)
     example = lanes("%y = NAME %p[%c0] : P -> V")
 
-    @classmethod
     def lowered(cls, make, dst, src, offset):
         return loaded(make, dst, src.moved(make, offset))
 

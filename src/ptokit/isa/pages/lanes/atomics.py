@@ -34,9 +34,6 @@ def changed(
 class UbElement(Below, abstract=True, traits=(BY_SCALAR,)):
     """Change one element in the vector buffer, and return its old value."""
 
-    f: ClassVar[Callable[..., Array]]
-
-    @classmethod
     def run(cls, ptr, value, kind, sign):
         return changed(ptr, kind, cls.f, sign, value)
 
@@ -44,9 +41,6 @@ class UbElement(Below, abstract=True, traits=(BY_SCALAR,)):
 class UbComparison(Below, abstract=True, traits=(BY_SCALAR,)):
     """Replace one element in the vector buffer if it has a value, and return its old value."""
 
-    f: ClassVar[Callable[..., Array]]
-
-    @classmethod
     def run(cls, ptr, expected, value, kind):
         return changed(ptr, kind, cls.f, None, expected, value)
 
@@ -60,7 +54,6 @@ class Atomic(OneElement, abstract=True, traits=(BY_SCALAR,), disputes=("V17",)):
 
     specials = NAN_COMPUTED
     asm = Asm(order=("ptr", "expected", "value"), clauses=SIGNED, clause_types=())
-    f: ClassVar[Callable[..., Array]]
     second: ClassVar[type[Below]]
     result = Result(Scalar)
     ptr = InOut(Ptr)
@@ -114,12 +107,10 @@ class Changing(Atomic, abstract=True):
     def family(cls) -> type[Below]:
         return UbElement
 
-    @classmethod
     def lowered(cls, make, result, ptr, value, sign):
         given = {"ptr": element_at(make, ptr, 0), "value": value}
         return make.op(cls.second, given, {"sign": sign}, [result])
 
-    @classmethod
     def run(cls, ptr, value, kind, sign):
         return changed(ptr.element(0), kind, cls.f, sign, value)
 
@@ -238,12 +229,10 @@ class CasInMemory(Atomic, name="atomic_cas", f=replaced):
     def family(cls) -> type[Below]:
         return UbComparison
 
-    @classmethod
     def lowered(cls, make, result, ptr, expected, value):
         given = {"ptr": element_at(make, ptr, 0), "expected": expected, "value": value}
         return make.op(cls.second, given, {}, [result])
 
-    @classmethod
     def run(cls, ptr, expected, value, kind):
         return changed(ptr.element(0), kind, cls.f, None, expected, value)
 

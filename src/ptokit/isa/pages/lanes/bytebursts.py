@@ -51,7 +51,6 @@ class Bursts(Below, abstract=True, example=COPIED):
     gaps: ClassVar[bool] = False  # whether steps count from the end of a burst
     ends: ClassVar[tuple[Loc, Loc]] = (VEC, VEC)  # memories of local pointers: source, destination
 
-    @classmethod
     def lowered(cls, make, **given):
         return cls.bursts(make, given, cls.add)
 
@@ -131,7 +130,6 @@ class MteGmUb(Bursts, name="mte_gm_ub", pipe=MTE2, disputes=("V7",)):
     )
     rules = fields_of(length, count)
 
-    @classmethod
     def lowered(cls, make, **given):
         size = local_pointer(given["dst"]).dtype.bits // 8
         left = given["left"]
@@ -197,7 +195,6 @@ def fill(make: Lowering, at: Quantity, count: Quantity, dtype: DType, value: Qua
 class StoredBursts(Bursts, abstract=True, pipe=MTE3):
     """Bursts to global memory, which a mode may combine with what is there."""
 
-    @classmethod
     def lowered(cls, make, **given):
         combining = make.registers.get(COMBINING)
         if not combining:
@@ -265,7 +262,6 @@ class CopyGmToUb(Bursts, name="copy_gm_to_ubuf", pipe=MTE2):
     )
     rules = fields_of(length, count, left)
 
-    @classmethod
     def lowered(cls, make, **given):
         loops, padded = loops_of_registers(make, INTO_UB), make.known(given["padded"])
         pad = make.registers.get(PADDING) if padded else None
@@ -293,7 +289,6 @@ class CopyUbToGm(StoredBursts, name="copy_ubuf_to_gm"):
     )
     rules = fields_of(length, count)
 
-    @classmethod
     def lowered(cls, make, **given):
         loops = loops_of_registers(make, OUT_OF_UB)
         return None if loops is None else super().lowered(make, **given, loops=loops)

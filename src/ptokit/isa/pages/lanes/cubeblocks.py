@@ -24,7 +24,6 @@ class BoxLoad(Below, abstract=True, pipe=MTE1, core=CUBE, example=MULTIPLIED):
     before: ClassVar[int] = 1  # of the address of the operand, that of its scales
     fields: ClassVar[tuple[str, ...]]  # start, extent and steps of both axes, in text order
 
-    @classmethod
     def lowered(cls, make, src, dst, **given):
         terms = *(given[name] for name in cls.fields), given.get("transpose", 0)
         known = numbers(make, *terms)

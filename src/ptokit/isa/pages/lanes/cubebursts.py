@@ -63,7 +63,6 @@ class MteL1Ub(CubeBursts, name="mte_l1_ub", pipe=MTE1, disputes=("V10",), ends=(
         *(within(CubeBursts.src, MAT), within(CubeBursts.dst, VEC)),
     )
 
-    @classmethod
     def lowered(cls, make, **given):
         return super().lowered(make, **in_sequence(make, given, local_pointer(given["src"]).dtype))
 
@@ -89,7 +88,6 @@ class CopyGmToL1(Bursts, name="copy_gm_to_cbuf", pipe=MTE2, core=CUBE, ends=(MAT
     example = MULTIPLIED
     disputes = ("V10",)
 
-    @classmethod
     def lowered(cls, make, **given):
         return super().lowered(make, **in_sequence(make, given, local_pointer(given["dst"]).dtype))
 
@@ -154,7 +152,6 @@ class CopyL1ToUb(BetweenBuffers, name="copy_cbuf_to_ubuf", pipe=MTE1, core=CUBE,
     Only the buffer of the first vector core is written: the copy to another one has no effect.
     """
 
-    @classmethod
     def lowered(cls, make, **given):
         known = make.known(given["number"])
         return [] if known else super().lowered(make, **given)

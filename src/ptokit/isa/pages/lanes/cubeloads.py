@@ -174,10 +174,8 @@ class OperandLoad(Below, abstract=True, pipe=MTE1, core=CUBE, example=MULTIPLIED
         from_the_start(start_row),
         from_the_start(start_col),
     )
-    matrix: ClassVar[Callable[..., tuple[TileType, TileType]]]  # types of source and destination
     before: ClassVar[int] = 1  # of the address of the operand, that of its scales
 
-    @classmethod
     def lowered(cls, make, src, dst, **given):
         known = numbers(make, *(given[name] for name in cls.extents))
         if known is None:

@@ -67,7 +67,6 @@ class Mad(Below, abstract=True, pipe=M, core=CUBE, example=MULTIPLIED):
         ),
     )
 
-    @classmethod
     def lowered(cls, make, **given):
         known = numbers(make, given["m"], given["n"], given["k"])
         if known is None:

@@ -24,14 +24,12 @@ ON_SIGNS = Logical((i8, i16, i32, f16, bf16, f32), open=True)
 class LanePairs(Below, abstract=True):
     """dst[i] = f(lhs[i], rhs[i]) where the mask selects lane i, else 0."""
 
-    f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Lanes)
     lhs = In(Lanes)
     rhs = In(Lanes)
     mask = In(Lanes)
     example = lanes("%y = NAME %x, %x, %m : V, V, M -> V")
 
-    @classmethod
     def run(cls, dst, lhs, rhs, mask):
         masked(dst, cls.f(whole(lhs), whole(rhs)), mask)
 
@@ -191,13 +189,11 @@ class VShr(LaneShifts, name="vshr", f=shifted_down, logical=ON_WHOLES):
 class LaneWise(Below, abstract=True):
     """dst[i] = f(src[i]) where the mask selects lane i, else 0."""
 
-    f: ClassVar[Callable[[Array], Array]]
     dst = Out(Lanes)
     src = In(Lanes)
     mask = In(Lanes)
     example = lanes("%y = NAME %x, %m : V, M -> V")
 
-    @classmethod
     def run(cls, dst, src, mask):
         masked(dst, cls.f(whole(src)), mask)
 
@@ -266,7 +262,6 @@ def as_lanes(number: TypeOf, register: Operand) -> Ruled:
 class LaneNumber(Below, abstract=True):
     """dst[i] = f(src[i], scalar) where the mask selects lane i, else 0."""
 
-    f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Lanes)
     src = In(Lanes)
     scalar = In(Scalar, element=True)
@@ -274,7 +269,6 @@ class LaneNumber(Below, abstract=True):
     mask = In(Lanes)
     example = lanes("%y = NAME %x, %s, %m : V, T, M -> V")
 
-    @classmethod
     def run(cls, dst, src, scalar, mask):
         x = whole(src)
         masked(dst, cls.f(x, in_type(scalar, x.dtype)), mask)

@@ -120,7 +120,6 @@ class Writeback(Below, abstract=True, pipe=FIX, core=CUBE, example=MULTIPLIED):
         when(walk.given, named("operand-value", walk == 1, help="other steps are not executed")),
     )
 
-    @classmethod
     def lowered(cls, make, **given):
         known = numbers(make, *(given[n] for n in ("m", "n", "src_step", "dst_step")))
         if known is None:
@@ -351,7 +350,6 @@ class MteL0cGm(Writeback, name="mte_l0c_gm"):
         else:
             make.op(MatrixInGlobal, operands, one.attrs)
 
-    @classmethod
     def lowered(cls, make, **given):
         combining, kind = (make.registers.get(name) for name in (COMBINING, COMBINED))
         fits = combining == "" or (combining and kind is element_type(given["dst"]))

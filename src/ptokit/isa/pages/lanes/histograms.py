@@ -42,7 +42,6 @@ class ByteCounts(Below, abstract=True):
         dtype=u8,
     )
 
-    @classmethod
     def run(cls, dst, acc, src, mask, bin):
         dst[:1, :BINS] = whole(acc) + counted(dst, src, mask, cls.up_to, bin * BINS)
 
@@ -79,7 +78,6 @@ class LogicalByteCounts(Below, abstract=True):
         dtype=u8,
     )
 
-    @classmethod
     def run(cls, dst, acc, src, mask):
         dst[:1, : dst.cols] = whole(acc) + counted(dst, src, mask, cls.up_to)
 

@@ -156,7 +156,6 @@ class VMulsCvt(Below, name="vmulscvt", disputes=("V21",)):
         part_fits(part, src, dst),
     )
 
-    @classmethod
     def run(cls, dst, src, scalar, mask, rnd, part):
         value = rounded(whole(src) * in_type(scalar, f32), dst.dtype, rnd, False)
         found = active(mask).where(value, dst.constant(0))

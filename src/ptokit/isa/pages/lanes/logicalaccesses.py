@@ -38,7 +38,6 @@ def started(make: Lowering, pointer: LocalPointer, offset: Quantity) -> LocalPoi
 class OnLogicalRow(OnRow, abstract=True):
     """An access to a row of elements."""
 
-    @classmethod
     def lowered(cls, make, **given):
         at = started(make, local_pointer(given[cls.pointer().name]), given["offset"])
         return super().lowered(make, **{**given, cls.pointer().name: at, "offset": None})

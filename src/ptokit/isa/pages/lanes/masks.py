@@ -117,7 +117,6 @@ class PLtmB32(OfIteration, name="pltm_b32"):
 class MaskPairs(Below, abstract=True):
     """dst[i] = f(lhs[i], rhs[i]) where `mask` has lane i, else 0."""
 
-    f: ClassVar[Callable[[Array, Array], Array]]
     dst = Out(Lanes)
     lhs = In(Lanes)
     rhs = In(Lanes)
@@ -125,7 +124,6 @@ class MaskPairs(Below, abstract=True):
     example = lanes("%k = NAME %m, %m, %m : M, M, M -> M")
     rules = one_type(dst, lhs, rhs, mask)
 
-    @classmethod
     def run(cls, dst, lhs, rhs, mask):
         bits = whole(mask.lines(u8))
         dst.lines(u8)[:1, :BYTES] = cls.f(whole(lhs.lines(u8)), whole(rhs.lines(u8))) & bits
@@ -146,7 +144,6 @@ class PXor(MaskPairs, name="pxor", f=lambda a, b: a ^ b):
 class PSel(MaskPairs, name="psel"):
     """dst[i] = lhs[i] where `mask` has lane i, else rhs[i]."""
 
-    @classmethod
     def run(cls, dst, lhs, rhs, mask):
         dst[:1, : dst.cols] = active(mask).where(whole(lhs), whole(rhs))
 

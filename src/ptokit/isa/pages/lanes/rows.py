@@ -111,7 +111,6 @@ class OnRow(AtAddress, abstract=True):
         """Return the operands that the second form alone has."""
         return {}
 
-    @classmethod
     def lowered(cls, make, **given):
         pointer = local_pointer(given[cls.pointer().name])
         steps = given.get("offset")

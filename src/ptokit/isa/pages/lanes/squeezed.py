@@ -61,7 +61,6 @@ class RegisterStore(AtAddress, abstract=True, example=CLEARED):
         """Return the pointer so many units further on."""
         return LocalPointer(make.sum(pointer.address, make.times(steps, cls.unit)), pointer.dtype)
 
-    @classmethod
     def lowered(cls, make, dst, offset, register):
         value = make.registers.get(register)
         if value is None:

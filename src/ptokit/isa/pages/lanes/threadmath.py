@@ -19,7 +19,6 @@ KEPT = "%r = pto.convert %v round(z) sat signed : f32 -> i32"
 class OfReals(Below, abstract=True):
     """result = f of floats of one type."""
 
-    f: ClassVar[Callable[..., Array]]
     result = Result(Scalar)
     a = In(Scalar, real=True, element=True)
     kind, source = TypeOf(result), TypeOf(a)
@@ -32,7 +31,6 @@ class OfTwoReals(OfReals, abstract=True):
     b = In(Scalar, real=True, element=True)
     example = by_threads(TWO, "%v = NAME %n, %n : f32, f32 -> f32", KEPT, STORED)
 
-    @classmethod
     def run(cls, a, b):
         return cls.f(a, b.cast(a.dtype))
 
@@ -54,7 +52,6 @@ class OfAngle(OfReals, abstract=True, disputes=("V19",)):
         named("element-type", OfReals.kind.name == "f32", help="angles are f32"),
     )
 
-    @classmethod
     def run(cls, a):
         return cls.f(a)
 

@@ -100,7 +100,6 @@ class Shuffle(OfThread, abstract=True, traits=(COLLECTIVE,), disputes=("V17",)):
         """Return the lane in the group whose value is taken, given the thread's own lane."""
         raise NotImplementedError
 
-    @classmethod
     def in_thread(cls, make, lane, width, result):
         number = make.number()
         own = numbers.rest(make, make.lane(), width)
