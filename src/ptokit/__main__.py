@@ -6,7 +6,7 @@ import atexit
 import gc
 import signal
 
-FEW = 50_000, 20, 20  # a command makes many objects that stay: collect cycles seldom
+FEW = 200_000, 20, 20  # a command makes many objects that stay: collect cycles seldom
 
 
 def start() -> None:
