@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from enum import Enum
 from functools import cache
 from typing import NamedTuple, TypeAlias
@@ -100,8 +100,8 @@ class Asm:
         """Return these fields, with `base`'s value for each field that has its default here."""
         if self is base:
             return self
-        given = {f.name: v for f in fields(self) if (v := getattr(self, f.name)) != f.default}
-        return replace(base, **given)
+        given = {name: v for name, v in vars(self).items() if v != getattr(Asm, name)}
+        return replace(base, **given) if given else base
 
 
 class OwnName(NamedTuple):

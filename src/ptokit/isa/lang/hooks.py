@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from ptokit.isa.lang.traits import Resource
 
 Hook: TypeAlias = "Callable[..., Any]"  # Any: operands, attributes and resources
+RESOURCES = {r.value: r.name for r in Resource}
 
 
 @cache
@@ -61,7 +62,7 @@ def check_hooks(
     `others` take fields only, `run` also the resources that the page uses.
     """
     used = {r.value: r.name for r in uses}
-    for name in sorted(fields & {r.value for r in Resource}):
+    for name in sorted(fields & RESOURCES.keys()):
         raise TypeError(f"{page}.{name} has the name of a resource: choose another name")
     known_to = [(run, fields | used.keys()), *((other, fields) for other in others)]
     for hook, known in ((hook, known) for hook, known in known_to if hook):
@@ -75,7 +76,6 @@ def check_hooks(
 
 def _unknown(hook: str, name: str) -> str:
     """Return the message for a hook with a parameter that the page does not declare."""
-    resources = {r.value: r.name for r in Resource}
     declare = f"`{name} = In(...)` or `{name} = Attr(...)`"
-    advice = f"`uses = ({resources[name]},)`" if name in resources else declare
+    advice = f"`uses = ({RESOURCES[name]},)`" if name in RESOURCES else declare
     return f"{hook} takes `{name}`, which the page does not declare: write {advice} on it"
