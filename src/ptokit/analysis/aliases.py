@@ -8,10 +8,12 @@ flow sensitivity and adds equal addresses.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import TypeAlias
 
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import (
     ALIASES,
     ALLOCATES,
@@ -76,9 +78,9 @@ class PointsTo:
         """Handle the end of an op with its regions; called several times in loops."""
 
     def _op(self, op: Op, names: Names) -> None:
-        if self.func.flat or ALIASES not in op.page.traits:
-            outs = (v for operand in op.page.outs() for v in op.bound(operand.name))
-            self.written |= union(names, outs)
+        outs = op.page.outs()
+        if outs and (self.func.flat or ALIASES not in op.page.traits):
+            self.written |= union(names, [v for o in outs for v in op.bound(o.name)])
         if self.views and op.page.fifo_role is FifoRole.OPENS:  # entries are views
             self.written |= union(names, _memory(op))
         if ALIASES in op.page.traits:
@@ -173,9 +175,12 @@ def union(names: Names, handles: Iterable[Value]) -> frozenset[Value]:
 
 def _memory(op: Op) -> Iterator[Value]:
     """Yield the operands that are memory, not numbers."""
-    operand = op.page.operand
-    values = ((operand(name), v) for name, v in op.values())
-    return (v for o, v in values if o.in_memory or o.kind is Kind.ANY)
+    return (value for name in _memory_operands(op.page) for value in op.bound(name))
+
+
+@cache
+def _memory_operands(page: type[Instr]) -> tuple[str, ...]:
+    return tuple(o.name for o in page.operands if o.in_memory or o.kind is Kind.ANY)
 
 
 def _join(names: Names, ways: Iterable[Names]) -> None:

@@ -215,6 +215,7 @@ def used(op: AnyOp) -> Iterator[Value]:
     if not isinstance(op, Op):
         yield from op.uses
         return
+    handle = op.page.outs()[0].name if ALIASES in op.page.traits else ""
     for name, value in op.values():
-        if not (ALIASES in op.page.traits and name == op.page.outs()[0].name):
+        if name != handle:
             yield value

@@ -13,7 +13,6 @@ fills, the caller has to fill them, and the first read is a warning (dispute X62
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
 from functools import cache, partial
@@ -250,18 +249,18 @@ def undefined_stores(of: TargetFacts) -> Iterator[Diagnostic]:
     if any(isinstance(op, OpaqueOp) or CALLS in op.page.traits for op in living):
         return
     ops = [op for op in living if isinstance(op, Op)]
-    storage, writers = of.storage, dict[Value, list[Op]]()
-    handles = Counter(map(storage.of, of.func.named()))
-    for op in (op for op in ops if op.results or _stored_outs(op.page)):
-        for _, value in _written(op) if ALIASES not in op.page.traits else ():
-            writers.setdefault(storage.of(value), []).append(op)
+    shared, writers = of.storage.classes.united(), dict[Value, list[Op]]()
+    for op in ops:
+        for name in _stored_outs(op.page) if ALIASES not in op.page.traits else ():
+            for value in op.bound(name):
+                writers.setdefault(value, []).append(op)
 
     @cache  # a tile may be written and stored thousands of times
     def part(tile: Value) -> UndefinedPart | None:
         made = points_to.definitions.get(tile)
-        if made is None or handles[storage.of(tile)] > 1 or ALLOCATES not in made.page.traits:
+        if made is None or tile in shared or ALLOCATES not in made.page.traits:
             return None
-        some = [writer for writer in writers.get(storage.of(tile), ()) if writer is not made]
+        some = [writer for writer in writers.get(tile, ()) if writer is not made]
         return _undefined(tile, some, facts)
 
     for store in (op for op in ops if _views_written(op.page)):

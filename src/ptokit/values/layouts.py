@@ -111,6 +111,8 @@ class Layout(Enum):
     ZZ = (BLayout.ROW_MAJOR, SLayout.ROW_MAJOR)
     NN = (BLayout.COL_MAJOR, SLayout.COL_MAJOR)
 
+    __hash__ = object.__hash__  # members are singletons, see `Word`
+
     @property
     def blayout(self) -> BLayout:
         return self.value[0]

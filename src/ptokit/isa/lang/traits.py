@@ -42,6 +42,8 @@ class Trait(Enum):
     COLLECTIVE = "uses what other threads have computed before it"
     BARRIER = "waits until all threads have come as far"
 
+    __hash__ = object.__hash__  # members are singletons, see `Word`
+
 
 ALLOCATES, READDRESSES, DERIVES, RECEIVES, ALIASES, WINDOW, TERMINATOR, BY_SCALAR = list(Trait)[:8]
 RESIZES, CALLS, EXPOSES, RECOVERS, BRANCHES, LOCAL, BY_LANE, THREADS = list(Trait)[8:16]
