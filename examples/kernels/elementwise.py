@@ -70,7 +70,7 @@ def gelu(x: pto.In, y: pto.Out, *, high: int = 32, wide: int = 64) -> None:
 
 
 @pto.kernel(shapes="gate[rows, cols] up[rows, cols] y[rows, cols]")
-def swiglu(gate: pto.In, up: pto.In, y: pto.Out, *, high: int = 32, wide: int = 64) -> None:
+def swiglu(gate: pto.In, up: pto.In, y: pto.Out, *, high: int = 8, wide: int = 512) -> None:
     rows, cols = gate.shape
     for i, j in pto.grid(pto.cdiv(rows, high), pto.cdiv(cols, wide)):
         g, u = (pto.load(pto.block(t, i * high, j * wide, high, wide)) for t in (gate, up))
