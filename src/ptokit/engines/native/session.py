@@ -97,6 +97,8 @@ class Session:
     crew: list[Worker] = field(default_factory=list["Worker"])  # all workers of the run
     failed: list[int] = field(default_factory=list[int])  # workers of later blocks are stopped
     sole: Worker | None = None  # the worker that runs all blocks
+    # workers of parallel runs, by their first block and their number
+    idle: dict[tuple[int, int], list[Worker]] = field(default_factory=dict[Any, Any])
     known: dict[object, Any] = field(default_factory=dict[object, Any])  # Any: see `Logged`
 
     def renew(self, bound: Bound, limits: RunLimits, direct: frozenset[str] = frozenset()) -> None:
@@ -188,8 +190,16 @@ class Session:
         return workers
 
     def workers(self, blocks: int, first: int = 0) -> list[Worker]:
-        """Return a worker for each processor, with equal ranges of blocks from `first` on."""
+        """Return a worker for each processor, with equal ranges of blocks from `first` on.
+
+        Those of the last run start again: new memories cost more than clearing them.
+        """
         count = min(blocks - first, os.cpu_count() or 1)
+        if (first, count) in self.idle:
+            for worker in self.idle[first, count]:
+                worker.core.clear()
+                worker.begin()
+            return self.idle[first, count]
         edges = [first + (blocks - first) * n // count for n in range(count + 1)]
         target, fixpipe = self.core.target, self.core.fixpipe
         cores = [
@@ -198,7 +208,8 @@ class Session:
         for core in cores:
             core.behind = self.planned.behind
         ranges = zip(cores, pairwise(edges), strict=True)
-        return [Worker(self, core, *edge, blocks) for core, edge in ranges]
+        made = self.idle[first, count] = [Worker(self, c, *edge, blocks) for c, edge in ranges]
+        return made
 
 
 def taken_warnings(workers: Iterable[Worker]) -> list[Diagnostic]:
