@@ -38,6 +38,14 @@ class CompiledFifoEnd(EngineFifoEnd):
     def _store(self, cell: Num, value: Num) -> None:
         self.main.store(self._place(cell), value)
 
+    def place_of(self, what: int, lane: int) -> str:
+        """Return the address of a counter of the other end."""
+        return self._place(self._of(what, lane))
+
+    def finish(self, cell: Num, number: Num, *, waits: bool) -> None:
+        """Execute an operation that an entry of a view left to its queue: a wait, or a set."""
+        (self.wait if waits else self._store)(cell, number)
+
     def common(self, tile: Num, entry: Num) -> Num:
         """Return the lines of a tile; if whole entries are assumed, give up where it has more."""
         fits = entry >= tile

@@ -95,7 +95,7 @@ class CompiledSignals:
         if self.here is VECTOR and self.separate:
             number = number % OF_SECOND
         cell = self._cell(self._mine(), SignalPart.UP, number)
-        self.hold(self._place(cell), 1)
+        self.main.wait(self.op, self._place(cell), 1)
         self._add(cell, -1)
 
     def sync_all(self, kinds: tuple[KernelKind, ...], used: object, place: object) -> None:
@@ -107,11 +107,7 @@ class CompiledSignals:
         if self.here in kinds:
             self._add(ARRIVED + barrier, 1)
             count = self.blocks * sum(map(self.cells.of, kinds))
-            self.hold(self._place(ARRIVED + barrier), arrivals * count)
-
-    def hold(self, counter: str, least: Num) -> None:
-        """Wait until the counter in a place is at least `least`."""
-        self.main.wait(self.op, counter, least)
+            self.main.wait(self.op, self._place(ARRIVED + barrier), arrivals * count)
 
     def pause(self) -> None:
         """Do nothing, since the fixed order has no random switches."""

@@ -13,6 +13,8 @@ from dataclasses import field, replace
 from functools import partial
 from typing import Any, TypeVar, cast
 
+from ptokit.analysis.fifoentries import entry_of
+from ptokit.engines.native.compiledfifo import CompiledFifoEnd
 from ptokit.engines.native.coroutines import suspend
 from ptokit.engines.native.entry import ARGUMENTS
 from ptokit.engines.native.flow import compiled_regions
@@ -33,17 +35,15 @@ from ptokit.engines.native.queuecode import (
     STATE,
     TAILS,
     WAIT,
+    WAITS,
     QueueSpaces,
     queue_functions,
 )
 from ptokit.engines.native.queuedfifos import (
     IssuedFifos,
     NumberedCompiledEnd,
-    QueuedCompiledEnd,
-    QueuedSignals,
     ReceivingCompiledMachine,
     Rings,
-    entry_of_op,
     is_view,
 )
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
@@ -60,7 +60,6 @@ from ptokit.machine.record.handles import mapped
 from ptokit.machine.record.trace import Recorded, TracedTile
 from ptokit.machine.state import PIPES, Queue, flag_number
 from ptokit.machine.tile import Pointer
-from ptokit.order.group import GroupedCore
 from ptokit.records import dataclass
 
 K = TypeVar("K")
@@ -145,7 +144,7 @@ class QueueingCompiler(Compiler):
     entries: list[str] = field(default_factory=list[str])  # the functions of entries
     owners: list[int] = field(default_factory=list[int])  # the places of their instructions
     width: int = 3  # length of the longest record in words
-    inner: bool = False  # an entry is being compiled
+    inner: Pipe | None = None  # the queue whose entry is being compiled
     offered: dict[Resource, object] = field(default_factory=dict[Resource, object])  # to bodies
     tries: bool = False  # the reference executes an instruction that may wait
     rings: Rings = field(default_factory=Rings)
@@ -224,7 +223,13 @@ class QueueingCompiler(Compiler):
         code.start(done)
 
     def wait(self, op: AnyOp, place: str, least: Num) -> None:
-        """Let the scalar unit wait for another core, while its queues go on."""
+        """Let the scalar unit wait for another core, while its queues go on.
+
+        An entry of a queue returns NOT_YET, and is retried.
+        """
+        if self.inner is not None:
+            self._hold(self.inner, place, least)
+            return
 
         def met() -> Truth:
             return self.load(place, (0, MOST_COUNTED)) >= least
@@ -235,6 +240,20 @@ class QueueingCompiler(Compiler):
             self.code.do(f"store ptr {place}, ptr {self.place(CELL)}")
             self.store(self.place(LEAST), stays * least)
             self.store(self.place(WAITING), self.places[id(op)] + 1)
+
+    def _hold(self, queue: Pipe, counter: str, least: Num) -> None:
+        """Leave an entry, which is retried later, if the counter is too small."""
+        code, base = self.code, self.memory(self.queue_space().number, 0)
+        small = self.load(counter, (0, MOST_COUNTED)) < least
+        waits, goes = code.name("waits"), code.name("goes")
+        code.branch(small, waits, goes)
+        code.start(waits)
+        first = WAITS + 3 * PIPES.index(queue)
+        node, bound = (code.let(f"getelementptr i64, ptr {base}, i64 {first + n}") for n in (0, 1))
+        code.do(f"store ptr {counter}, ptr {node}")
+        self.store(bound, least)
+        code.do(f"ret i32 {NOT_YET}")
+        code.start(goes)
 
     def require_empty(self, queue: Pipe = Pipe.ALL) -> None:
         """Wait until one or all queues are empty; give up if they cannot become empty."""
@@ -276,7 +295,7 @@ class QueueingCompiler(Compiler):
 
     def _signals(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         """Compile a signal operation of a pipe or of the scalar unit."""
-        queue, core = self._queue_of(op), self.core
+        queue = self._queue_of(op)
         if FLAGS in op.page.uses:  # a barrier of all pipes with other cores
             self.require_empty()
         elif queue is None and not self.suspends:
@@ -287,15 +306,8 @@ class QueueingCompiler(Compiler):
             return
         if not (self.suspends or op.page.outs()):
             raise NotNative("queues wait for signals that the reference gives")
-        assert isinstance(core, GroupedCore)
         values = {v: self.now(env[v]) for _, v in op.values()}
-
-        def compiled(inner: Env) -> None:
-            signals = QueuedSignals(self, core, op, queue)
-            with self._offering({SIGNALS: signals} if self.suspends else {}):
-                Compiler._handles(self, op, inner, pending)
-
-        self._put_own(op, queue, self._entry(values, compiled))
+        self._put_own(op, queue, values, lambda env: Compiler._handles(self, op, env, pending))
 
     def _tried(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         """Let the reference execute the instruction repeatedly while it or a queue must wait."""
@@ -325,7 +337,7 @@ class QueueingCompiler(Compiler):
     def _at_fifo(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         """Compile a push, pop or free of a tile as an entry, whose tile address is computed now."""
         role = op.page.fifo_role
-        if role is FifoRole.ALLOCATES or (role is not FifoRole.FREES and is_view(entry_of_op(op))):
+        if role is FifoRole.ALLOCATES or (role is not FifoRole.FREES and is_view(entry_of(op))):
             self._numbered(op, env, pending)
             return
         queue, number = self.fifos.queue_of(op), self.fifos.announce(op)
@@ -335,19 +347,18 @@ class QueueingCompiler(Compiler):
         if op.results:
             self._define(env, op.results[0], self._promised(op, env, ring))
         elif ring is not None:
-            entry = env[cast(Value, entry_of_op(op))]
+            entry = env[cast(Value, entry_of(op))]
             self.store(entry.slot, ring)
         used = (*op.results, *(v for _, v in op.values()))
         values = {v: self.now(env[v]) for v in used}
-        end = QueuedCompiledEnd(self.fifos.ends[op], self, op, queue)
 
         def compiled(inner: Env) -> None:
             machine = ReceivingCompiledMachine(self, None)
             machine.promised = inner[op.results[0]] if op.results else None
-            with self._offering({FIFO: end, MACHINE: machine}):
+            with self._offering({MACHINE: machine}):
                 Compiler._handles(self, op, inner, pending)
 
-        self._put_own(op, queue, self._entry(values, compiled))
+        self._put_own(op, queue, values, compiled)
 
     def _numbered(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         """Give a view its slot now; issue the waits and signals for the other end as an entry."""
@@ -355,26 +366,26 @@ class QueueingCompiler(Compiler):
         with self._offering({FIFO: end}):
             super()._handles(op, env, pending)
         queue = self.fifos.queue_of(op)
-        of_queue = QueuedCompiledEnd(fifo, self, op, queue)
+        of_queue = CompiledFifoEnd(fifo, self, op)
 
         def compiled(inner: Mapping[int, Num]) -> None:
             for n, one in enumerate(end.deferred):
-                of_queue.finish(one._replace(cell=inner[2 * n], number=inner[2 * n + 1]))
+                of_queue.finish(inner[2 * n], inner[2 * n + 1], waits=one.waits)
 
         numbers = [number for one in end.deferred for number in one[1:]]
-        self._put_own(op, queue, self._entry(dict(enumerate(numbers)), compiled))
+        self._put_own(op, queue, dict(enumerate(numbers)), compiled)
         if queue is Pipe.S:  # the scalar unit issues nothing more
             self.require_empty(queue)
 
     def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, **how: object) -> None:
-        if self.offered and not self.inner:  # the counters are not current yet
+        if self.offered and self.inner is None:  # the counters are not current yet
             self.leave_unless(Truth(self.code, "false"))
         else:
             super()._ask(op, env, Purpose.TRY if self.tries else purpose, **how)
 
     def _slot(self, op: Op, number: Int) -> Num | None:
         """Return the address of a popped tile that stays in its slot."""
-        value, fifo = cast(Value, entry_of_op(op)), self.fifos.ends[op]
+        value, fifo = cast(Value, entry_of(op)), self.fifos.ends[op]
         start = self.rings.get((value, fifo))
         if start is None:
             return None
@@ -397,7 +408,7 @@ class QueueingCompiler(Compiler):
 
     def _data(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         """Compile an instruction for the queue of its pipe, or for the scalar unit."""
-        queue = None if self.inner else self._queue_of(op)
+        queue = self._queue_of(op) if self.inner is None else None
         if queue is None:
             super()._data(op, env, pending)
             return
@@ -409,12 +420,7 @@ class QueueingCompiler(Compiler):
         def compiled(inner: Env) -> None:
             self._data(op, inner, pending)
 
-        self._put_own(op, queue, self._entry(values, compiled))
-
-    def _put_own(self, op: Op, queue: Pipe, numbers: Sequence[Num]) -> None:
-        """Issue the entry that was generated last."""
-        self.owners.append(self.places[id(op)])
-        self.put(queue, OWN + len(self.entries) - 1, numbers)
+        self._put_own(op, queue, values, compiled)
 
     def plan(self) -> Plan:
         """Return the plan for running the compiled code."""
@@ -433,10 +439,10 @@ class QueueingCompiler(Compiler):
 
     # entries
 
-    def _entry(
-        self, values: Mapping[K, Any], compiled: Callable[[dict[K, Any]], None]
-    ) -> list[Num]:
-        """Generate the function of an instruction; return the numbers for its record."""
+    def _put_own(
+        self, op: Op, queue: Pipe, values: Mapping[K, Any], compiled: Callable[[dict[K, Any]], None]
+    ) -> None:
+        """Generate the function of an instruction, and issue it with the numbers of its record."""
         fields: dict[str, Int] = {}
 
         def note(number: Num) -> Num:
@@ -449,7 +455,7 @@ class QueueingCompiler(Compiler):
         lines = self.code.lines, self.code.by_block
         number = OWN + len(self.entries)
         self.entries.append("")
-        with self._apart() as code:
+        with self._apart(queue) as code:
             found: dict[str, Int] = {}
             for place, (name, old) in enumerate(fields.items()):
                 at = code.let(f"getelementptr i64, ptr %record, i64 {place + 1}")
@@ -464,24 +470,23 @@ class QueueingCompiler(Compiler):
             inner = {v: _rebuilt(value, given_now) for v, value in values.items()}
             compiled(inner)
             body = "\n".join((*self.variables, *code.lines))
-        where = {"overflow": OVERFLOW, "too_large": TOO_LARGE}
-        self.entries[number - OWN] = ENTRY.format(
-            number=number, arguments=ARGUMENTS, lines=body, **where
-        )
-        return [*fields.values()]
+        filled = {"number": number, "arguments": ARGUMENTS, "overflow": OVERFLOW}
+        self.entries[number - OWN] = ENTRY.format(lines=body, too_large=TOO_LARGE, **filled)
+        self.owners.append(self.places[id(op)])
+        self.put(queue, OWN + len(self.entries) - 1, [*fields.values()])
 
     @contextmanager
-    def _apart(self) -> Generator[Code]:
+    def _apart(self, queue: Pipe) -> Generator[Code]:
         """Generate the code inside as another function."""
         before = self.code, self.variables, self.loaded, self.kept, self.inside, self.recording
         self.code, self.variables, self.loaded, self.kept = Code(), [], set(), {}
-        self.inside, self.recording, self.inner = (), Recording(), True
+        self.inside, self.recording, self.inner = (), Recording(), queue
         try:
             yield self.code
         finally:
             self.code, self.variables, self.loaded, self.kept = before[:4]
             self.inside, self.recording = before[4:]
-            self.inner = False
+            self.inner = None
 
 
 def _rebuilt(value: Any, number: Callable[[Num], Num]) -> Any:  # Any: a handle or a number

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple, cast
 
+from ptokit.analysis.fifoentries import entry_of
 from ptokit.analysis.fifos import Fifo
 from ptokit.analysis.known import Facts
 from ptokit.engines.native.compiledfifo import CompiledFifoEnd
-from ptokit.engines.native.compiledsignals import CompiledSignals
 from ptokit.engines.native.machine import CompiledMachine
 from ptokit.engines.native.mainfunction import MOST_COUNTED, MainFunction
-from ptokit.engines.native.queuecode import ISSUED, MOST_FIFOS, NOT_YET, WAITS
+from ptokit.engines.native.queuecode import ISSUED, MOST_FIFOS
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.globaltypes import GlobalType
@@ -27,20 +27,12 @@ from ptokit.isa.pages.slots import idle_lane, others
 from ptokit.machine.execute import Core
 from ptokit.machine.record.code import Int, NotNative, Num, text
 from ptokit.machine.record.trace import Recorded, TracedTile, space_of
-from ptokit.machine.state import PIPES
 from ptokit.order.fifoend import FREED, POPPED, PUSHED
 from ptokit.order.group import GroupedCore
 from ptokit.records import dataclass
 
 LINE = 512  # bytes, the alignment of the slots of a tile
 Rings = dict[tuple[Value, Fifo], int]  # the start of the slots of a tile
-
-
-def entry_of_op(op: Op) -> Value | None:
-    """Return the tile or view that an op pushes or pops."""
-    every = (*op.results, *(value for _, value in op.values()))
-    kinds = TileType | ConvTileType | GlobalType
-    return next((v for v in every if isinstance(v.type, kinds)), None)
 
 
 def is_view(entry: Value | None) -> bool:
@@ -59,7 +51,7 @@ def slots_behind(
         fifo = core.ends.get(op) if isinstance(op, Op) else None
         if fifo is None or not isinstance(op, Op) or op.page.fifo_role is not FifoRole.POPS:
             continue
-        value = entry_of_op(op)
+        value = entry_of(op)
         kind = None if value is None else known.type_of(value)
         if value is None or not isinstance(kind, TileType) or (value, fifo) in rings:
             continue
@@ -68,56 +60,6 @@ def slots_behind(
         rings[value, fifo] = start = -(-start // LINE) * LINE
         ends[space] = start + fifo.slots * kind.nbytes
     return rings, ends
-
-
-def held_up(main: MainFunction, queue: Pipe, counter: str, least: Num) -> None:
-    """Leave an entry, which is retried later, if the counter is too small."""
-    code, base = main.code, main.memory(main.queue_space().number, 0)
-    small = main.load(counter, (0, MOST_COUNTED)) < least
-    waits, goes = code.name("waits"), code.name("goes")
-    code.branch(small, waits, goes)
-    code.start(waits)
-    first = WAITS + 3 * PIPES.index(queue)
-    node, bound = (code.let(f"getelementptr i64, ptr {base}, i64 {first + n}") for n in range(2))
-    code.do(f"store ptr {counter}, ptr {node}")
-    main.store(bound, least)
-    code.do(f"ret i32 {NOT_YET}")
-    code.start(goes)
-
-
-class QueuedCompiledEnd(CompiledFifoEnd):
-    """A FIFO end in a queue entry, which returns NOT_YET if it must wait."""
-
-    def __init__(self, fifo: Fifo, main: MainFunction, op: Op, queue: Pipe) -> None:
-        super().__init__(fifo, main, op)
-        self.queue = queue
-
-    def wait(self, cell: Num, least: Num) -> None:
-        """Leave the entry if the counter is too small."""
-        held_up(self.main, self.queue, self._place(cell), least)
-
-    def finish(self, deferred: DeferredFifoOp) -> None:
-        """Execute an operation that an entry of a view left to its queue."""
-        if deferred.waits:
-            self.wait(deferred.cell, deferred.number)
-        else:
-            self._store(deferred.cell, deferred.number)
-
-    def place_of(self, what: int, lane: int) -> str:
-        """Return the address of a counter of the other end."""
-        return self._place(self._of(what, lane))
-
-
-class QueuedSignals(CompiledSignals):
-    """Signals in a queue entry, which returns NOT_YET if it must wait."""
-
-    def __init__(self, main: MainFunction, core: GroupedCore, op: Op, queue: Pipe) -> None:
-        super().__init__(main, core, op)
-        self.queue = queue
-
-    def hold(self, counter: str, least: Num) -> None:
-        """Leave the entry if the counter is too small."""
-        held_up(self.main, self.queue, counter, least)
 
 
 class DeferredFifoOp(NamedTuple):
@@ -192,7 +134,7 @@ class IssuedFifos:
         self.received = set[Value]()  # declared tiles that pops place in slots
         self.scalar_waits = core.target.chip and not core.target.separate
         for op, fifo in self.ends.items():
-            entry = entry_of_op(op)
+            entry = entry_of(op)
             if op.page.fifo_role is FifoRole.OPENS or op.page.fifo_role is FifoRole.FREES:
                 continue
             if entry is None or isinstance(entry.type, ConvTileType):
@@ -223,7 +165,7 @@ class IssuedFifos:
         Return the number of the popped entry, which selects its slot.
         """
         role, fifo = op.page.fifo_role, self.ends[op]
-        end: Any = QueuedCompiledEnd(fifo, self.main, op, Pipe.S)  # Any: see `QueuedFifoEnd`
+        end: Any = CompiledFifoEnd(fifo, self.main, op)  # Any: bodies use a narrower type
         split = cast(int, op.attrs["split"])
         if role is FifoRole.FREES or (idle_lane(end, split) and self.scalar_waits):
             return None

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
 import numpy as np
 
 from ptokit.analysis.fifos import LANES, Fifo
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.isa.lang.traits import FifoRole
+from ptokit.isa.pages.slots import idle_lane, others
 from ptokit.machine.memory import Index, Memory
 from ptokit.machine.tile import Pointer
 from ptokit.order.fifoend import (
     COUNTERS,
+    FREED,
     HEADERS,
+    POPPED,
+    PUSHED,
     SLOTS,
     EngineFifoEnd,
     FifoChannel,
@@ -23,19 +33,75 @@ from ptokit.values.dtypes import DType
 
 
 class InterpretedFifoEnd(EngineFifoEnd):
-    """One end of a FIFO."""
+    """One end of a FIFO, whose operations execute at once unless a queue holds them back.
 
-    def __init__(self, fifo: Fifo, core: GroupedCore) -> None:
+    At a core with queues, `issued` has the counters as if all issued entries were complete. An
+    instruction that is issued gets its slot at once, and leaves the rest to its queue in `later`.
+    """
+
+    later: deque[Callable[[], None]] | None = None  # None: operations execute at once
+    waits_now = False  # the scalar unit waits before it issues
+    at_issue = False  # the clock records issues, not executions
+
+    def __init__(self, fifo: Fifo, core: GroupedCore, issued: dict[int, int] | None = None) -> None:
         super().__init__(fifo, core)
-        self.core = core
+        self.core, self.issued = core, {} if issued is None else issued
+        self.at_issue = issued is not None and core.clock.of_issue
         self.counters: Index = core.shared[COUNTERS].data.view(np.int64)
 
+    def announce(self, role: FifoRole | None, split: int, *, waits: bool) -> None:
+        """Count an issued push, pop or free of a tile; `waits`: S waits for the other end."""
+        end: Any = self  # bodies use a narrower type of FIFO end
+        if not idle_lane(end, split):
+            if role is FifoRole.PUSHES:
+                least = self._goes_up(PUSHED) - self.fifo.slots
+                self._await(FREED, others(end, split), least, waits=waits)
+                self._announced(PUSHED)
+            elif role is FifoRole.POPS:
+                self._await(PUSHED, others(end, split), self._goes_up(POPPED), waits=waits)
+                self._announced(POPPED)
+            frees = role is FifoRole.FREES or (role is FifoRole.POPS and self.releases)
+            if frees and self._issued(FREED) < self._issued(POPPED):
+                self._goes_up(FREED)
+                self._announced(FREED)
+
+    def _await(self, what: int, lanes: Iterable[int], least: int, *, waits: bool) -> None:
+        for cell in (self._of(what, lane) for lane in lanes):
+            if waits:
+                self.core.schedule.wait(self.wait_for(cell, least))
+            if self.at_issue:
+                self.tell_awaited(cell, least)
+
+    def _announced(self, what: int) -> None:
+        if self.at_issue:
+            self.tell_set(self._cell(what))
+
+    def _issued(self, what: int) -> int:
+        """Return a counter of this core as if all issued entries were complete."""
+        cell = self._cell(what)
+        return max(int(self.counters[cell]), self.issued.get(cell, 0))
+
+    def _goes_up(self, what: int) -> int:
+        """Increment an issued counter and return the new value."""
+        self.issued[self._cell(what)] = number = self._issued(what) + 1
+        return number
+
     def count(self, cell: int) -> int:
-        return int(self.counters[cell])
+        now = int(self.counters[cell])
+        return now if self.later is None else max(now, self.issued.get(cell, 0))
 
     def wait(self, cell: int, least: int) -> None:
+        if self.later is None or self.waits_now:
+            self._wait(cell, least)
+        else:
+            self.later.append(partial(self._wait, cell, least))
+        if self.later is not None and self.at_issue:
+            self.tell_awaited(cell, least)
+
+    def _wait(self, cell: int, least: int) -> None:
         self.core.schedule.wait(self.wait_for(cell, least))
-        self.tell_awaited(cell, least)
+        if not self.at_issue:
+            self.tell_awaited(cell, least)
 
     def wait_for(self, cell: int, least: int) -> Wait:
         """Return the wait for a counter to be at least `least`."""
@@ -43,7 +109,17 @@ class InterpretedFifoEnd(EngineFifoEnd):
         return Wait(lambda: bool(counters[cell] >= least), reason(self.fifo, cell))
 
     def set(self, cell: int, value: int) -> None:
-        if value > self.counters[cell]:
+        if self.later is None:
+            self._set(cell, value)
+            return
+        if cell < self.fifo.cell + HEADERS:
+            self.issued[cell] = value
+        self.later.append(partial(self._set, cell, value))
+        if self.at_issue:
+            self.tell_set(cell)
+
+    def _set(self, cell: int, value: int) -> None:
+        if value > self.counters[cell] and not self.at_issue:
             self.tell_set(cell)
         self.counters[cell] = value
         self.core.schedule.pause()

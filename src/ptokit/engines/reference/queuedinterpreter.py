@@ -8,30 +8,30 @@ execute after another queue has raised the flag.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 from ptokit.analysis.earlywaits import waits_early
+from ptokit.analysis.fifoentries import entry_of
 from ptokit.analysis.fifos import Fifo
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.engines.reference.heldqueues import HeldEntry, HeldQueues, QueuedSchedule
 from ptokit.engines.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.engines.reference.interpreter import InterpretedMachine, Interpreter, OpExecution, Step
-from ptokit.engines.reference.queuedfifo import QueuedFifoEnd, ReceivingMachine, in_another_slot
 from ptokit.ir.module import AnyOp, Func, Op, Value
 from ptokit.isa.lang.environment import ByName
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import FIFO, FLAGS, MACHINE, SIGNALS, FifoRole
-from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import Pipe
 from ptokit.machine.arguments import Env
 from ptokit.machine.execute import moves
+from ptokit.machine.memory import Elements, Memory
 from ptokit.machine.state import PIPES, Flags, Queue
-from ptokit.machine.tile import Matrix
+from ptokit.machine.tile import Matrix, Tile
 from ptokit.order.group import GroupedCore
 
 RELEASE = "each acquire needs the release of the one before, by another entry of a queue"
@@ -128,7 +128,7 @@ class QueuedInterpreter(Interpreter):
         self.scalar_waits = core.target.chip and not core.target.separate
 
     def fifo_end(self, op: Op, fifo: Fifo, core: GroupedCore) -> InterpretedFifoEnd:
-        return QueuedFifoEnd(fifo, core, self.counted)
+        return InterpretedFifoEnd(fifo, core, self.counted)
 
     def execution(self, op: AnyOp) -> Step:
         """Return the step of an op, which goes to the queue of its pipe."""
@@ -192,7 +192,7 @@ class QueuedInterpreter(Interpreter):
     def _at_fifo(self, step: OpExecution, pipe: Pipe) -> Step:
         """Return the step of a FIFO op: tiles move in their queue, slots are numbered at issue."""
         op = step.op
-        role, entry = op.page.fifo_role, next(_entries(op), None)
+        role, entry = op.page.fifo_role, entry_of(op)
         if role is FifoRole.OPENS:
             return step
         of_tile = entry is not None and isinstance(entry.type, TileType | ConvTileType)
@@ -200,7 +200,7 @@ class QueuedInterpreter(Interpreter):
             return self._numbered(step, pipe)
         then = self._tile_at_fifo(step, pipe, entry)
         end, split = step.offer[FIFO], step.ready.fixed["split"]
-        assert isinstance(end, QueuedFifoEnd)
+        assert isinstance(end, InterpretedFifoEnd)
 
         def announced(env: Env) -> None:
             end.announce(role, split, waits=self.scalar_waits)
@@ -218,7 +218,7 @@ class QueuedInterpreter(Interpreter):
 
         def popped(env: Env) -> None:
             if self._keeps_slots():
-                in_another_slot(env[entry])
+                _in_another_slot(env[entry])
             queued(env)
 
         return popped
@@ -230,7 +230,7 @@ class QueuedInterpreter(Interpreter):
     def _numbered(self, step: OpExecution, pipe: Pipe) -> Step:
         """Return a step that gives a view its slot now and queues the waits for the other end."""
         end = step.offer[FIFO]
-        assert isinstance(end, QueuedFifoEnd)
+        assert isinstance(end, InterpretedFifoEnd)
 
         def numbered(env: Env) -> None:
             queue, end.later = self._queue_of(step.op, pipe), deque()
@@ -264,7 +264,7 @@ class QueuedInterpreter(Interpreter):
             queue, values = self._queue_of(step.op, pipe), step.operands(env)
             made = promising.promise(values[step.ready.result or ""].closed)
             if self._keeps_slots():
-                in_another_slot(made)
+                _in_another_slot(made)
             step.define(env, made)
             self.queues.put(queue, partial(self._filled, step, values, promising))
 
@@ -288,6 +288,35 @@ class QueuedInterpreter(Interpreter):
         self.queues.settle()
 
 
+class ReceivingMachine(InterpretedMachine):
+    """A machine that makes the tile of a pop when the pop is issued."""
+
+    def __init__(self, of: InterpretedMachine) -> None:
+        super().__init__(of.core, of.planned, of.value)
+        self.promised = deque[Matrix]()
+
+    def promise(self, kind: TileType | ConvTileType) -> Matrix:
+        """Return a handle on the planned bytes of the tile, whose content is unchanged."""
+        assert self.value is not None
+        self.promised.append(self._handle(kind, self.planned.addresses[self.value]))
+        return self.promised[-1]
+
+    def new(self, kind: TileType | ConvTileType) -> Matrix:
+        """Return the first promised tile, with undefined content."""
+        found = self.promised[0]
+        if self.value not in self.planned.over and isinstance(found, Tile):
+            found.shadow()[:] = 0
+        return found
+
+
+def _in_another_slot(handle: Matrix) -> None:
+    """Move a tile to new bytes, so that the entry popped before is kept."""
+    if isinstance(handle, Tile):
+        here = handle.elements
+        memory = Memory.blank(handle.memory.name, handle.address + handle.type.nbytes)
+        handle.elements = Elements(memory, here.address, here.dtype, here.map, here.origin)
+
+
 def _done() -> None:
     """Do nothing: the wait is over."""
 
@@ -295,12 +324,6 @@ def _done() -> None:
 def _kept(value: T) -> T:
     """Return the operand of an issued op; handles are copied, since they may change later."""
     return copy(value) if isinstance(value, Matrix) else value
-
-
-def _entries(op: Op) -> Iterator[Value]:
-    """Return the tiles and views that an op pushes or pops."""
-    every = (*op.results, *(value for _, value in op.values()))
-    return (v for v in every if isinstance(v.type, TileType | ConvTileType | GlobalType))
 
 
 def interpreter_of(func: Func, *, queued: bool = False) -> type[Interpreter]:
