@@ -13,7 +13,7 @@ import workloads
 from clock import Clock, random
 
 import ptokit as pto
-from ptokit.explore.pipechecks import races_of_run, synchronised
+from ptokit.explore.exploration import races_of_run, synchronised
 from ptokit.isa.model.targets import TARGETS
 from ptokit.order.loggedissue import LoggedIssue
 

@@ -185,7 +185,7 @@ def test_a_run_that_is_longer_than_its_log_is_told_what_helps(
     """Its last instructions would be missing from the time."""
     for module in ("machine.execute", "engines.native.logwriting", "engines.native.mainfunction"):
         monkeypatch.setattr(f"ptokit.{module}.LOG_WORDS", 64)
-    monkeypatch.setattr("ptokit.explore.launchissues.FEW_ISSUED", 8)
+    monkeypatch.setattr("ptokit.explore.exploration.FEW_ISSUED", 8)
     monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
     result = profile("stream.pto", "n=8")
     assert result.exit_code == 1

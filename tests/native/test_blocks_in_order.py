@@ -20,7 +20,7 @@ from ptokit.engines.native.blockrange import Sizes, divided
 from ptokit.engines.native.compile import CompiledFunction
 from ptokit.machine.launchoptions import RunLimits
 from ptokit.machine.patches import Patch
-from ptokit.order.sharedbytes import blocks_meet, shared_bytes
+from ptokit.order.executed import blocks_meet, shared_bytes
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 

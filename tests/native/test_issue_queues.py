@@ -16,7 +16,7 @@ from fuzz.scale import scaled
 from native.outcomes import refused
 from native.textorder import Line, flag, line, reordered
 from ptokit.engines.native import queuecode
-from ptokit.engines.reference.launch import InterpretedFunction
+from ptokit.engines.reference.engine import InterpretedFunction
 
 TILE = "!pto.tile_buf<vec, 8x32xf32>"
 PART = "!pto.partition_tensor_view<8x32xf32>"

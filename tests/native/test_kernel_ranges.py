@@ -15,7 +15,7 @@ from native.test_kernels_again import LEFT_OVER
 from ptokit.engines.native.blockrange import divided
 from ptokit.engines.native.compiledkernel import CompiledKernel
 from ptokit.machine.launchoptions import RunLimits
-from ptokit.order.sharedbytes import blocks_meet, shared_bytes
+from ptokit.order.executed import blocks_meet, shared_bytes
 
 BLOCKS = 4
 TOLD = "pto.sync.set <PIPE_FIX>, 3 {ffts_mode = 2}", "pto.sync.wait <PIPE_MTE2>, 3"

@@ -12,7 +12,7 @@ import pytest
 from fuzz.scale import sampled
 from native.outcomes import agreed, outcome
 from native.textorder import WHOLE, flag
-from ptokit.engines.reference.interpretedkernel import InterpretedKernel
+from ptokit.engines.reference.engine import InterpretedKernel
 
 SIZE = f"{WHOLE}, !pto.pipe) {{split = 0}}"
 TILE = "!pto.tile_buf<vec, 16x16xf32>"

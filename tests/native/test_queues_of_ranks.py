@@ -28,7 +28,7 @@ from native.test_issue_queues import (
 )
 from native.test_waits_of_queues import FIRST
 from native.textorder import ARGS, Writer, arrays, expected, flag, written
-from ptokit.engines.reference.interpretedkernel import InterpretedKernel
+from ptokit.engines.reference.engine import InterpretedKernel
 
 RANKS = 2
 SIGNALS, SIGNAL = "!pto.tensor_view<1xi32>", "!pto.partition_tensor_view<1xi32>"

@@ -13,7 +13,7 @@ from fuzz.scale import scaled
 from native.outcomes import ENGINES, outcome
 from native.pipekernel import repeated
 from ptokit.engines.native.plan import Purpose
-from ptokit.engines.reference.interpretedkernel import InterpretedKernel
+from ptokit.engines.reference.engine import InterpretedKernel
 
 SYNCALL = "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<{}>"
 ADDED = """\
@@ -163,10 +163,10 @@ def test_the_cube_waits_for_each_vector_core(target: str, engine: str) -> None:
     assert "for signal 19 of this core" in ran(alone, engine, target, 1)
 
 
-@pytest.mark.parametrize(("engine", "module"), [("reference", "board"), ("native", "cells")])
-def test_it_is_found_once_who_has_not_come(engine: str, module: str) -> None:
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_it_is_found_once_who_has_not_come(engine: str) -> None:
     """For each that waited it was looked for among all cores: a minute for 512 blocks."""
-    where = f"ptokit.order.signal{module}.late"
+    where = "ptokit.order.signalcounters.late"
     with patch(where, return_value="NOBODY") as found:
         assert ran(kernel(MEET, ""), engine, "a5", 8).count("NOBODY") == 16
     found.assert_called_once()

@@ -19,7 +19,7 @@ from fuzz.scale import in_turn, scaled
 from native import outcomes
 from native.pipekernel import BACK, FREE, POP, PUSH, TAKE, kernel
 from native.textorder import STYLES, Writer, arrays, expected, written
-from ptokit.engines.reference.interpretedkernel import InterpretedKernel
+from ptokit.engines.reference.engine import InterpretedKernel
 
 X: Any = np.arange(256, dtype=np.float32).reshape(16, 16)
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
-from ptokit.order.byteregions import ByteRegion, MemorySpace
-from ptokit.order.entries import (
+from ptokit.order.footprints import ByteRegion, MemorySpace
+from ptokit.order.waiting import (
     Await,
     Drain,
     FlagChannel,

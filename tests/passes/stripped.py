@@ -11,7 +11,7 @@ from pathlib import Path
 import ptokit as pto
 from account.files import ROOT
 from ptokit.api.program import Program
-from ptokit.explore.launchissues import launch_issues
+from ptokit.explore.exploration import launch_issues
 from ptokit.ir.module import AnyOp, Block, Func, Module, Op
 from ptokit.isa.lang.traits import FLAGS
 from ptokit.isa.model.targets import TARGETS

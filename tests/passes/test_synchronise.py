@@ -17,7 +17,7 @@ from stripped import CHIPS, PATHS, findings, orders, synchronised, without
 import ptokit as pto
 from fuzz.scale import sampled, scaled
 from ptokit.api.program import Program
-from ptokit.explore.launchissues import launch_issues
+from ptokit.explore.exploration import launch_issues
 from ptokit.ir.module import Func, Op
 from ptokit.isa.model.targets import TARGETS
 from ptokit.order.hazards import find

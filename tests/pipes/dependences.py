@@ -14,9 +14,9 @@ from itertools import chain
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.traits import FifoRole
-from ptokit.order.byteregions import ByteRegion, MemorySpace
-from ptokit.order.entries import Await, Drain, PipeWork, Post, QueueEntry, Ticket
-from ptokit.order.fifoend import PUSHED, FifoChannel
+from ptokit.order.fifoend import PUSHED
+from ptokit.order.footprints import ByteRegion, MemorySpace
+from ptokit.order.waiting import Await, Drain, FifoChannel, PipeWork, Post, QueueEntry, Ticket
 
 Cores = Sequence[Sequence[QueueEntry]]
 Pair = tuple[QueueEntry, QueueEntry]  # the first is complete before the second starts

@@ -14,8 +14,9 @@ from random import Random
 
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
-from ptokit.order.byteregions import ByteRegion
-from ptokit.order.entries import (
+from ptokit.order.footprints import ByteRegion
+from ptokit.order.races import commute
+from ptokit.order.waiting import (
     Await,
     BufferChannel,
     Drain,
@@ -26,7 +27,6 @@ from ptokit.order.entries import (
     QueueEntry,
     Ticket,
 )
-from ptokit.order.races import commute
 
 Bytes = dict[int, int]  # a part of memory -> the number of who wrote it
 Outcome = tuple[dict[int, object], Bytes]  # what each work reads, and memory at the end

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ptokit as pto
-from ptokit.explore.launchissues import launch_issues
+from ptokit.explore.exploration import launch_issues
 from ptokit.isa.model.targets import TARGETS
 from ptokit.order.hazards import Findings, find
 

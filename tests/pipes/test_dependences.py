@@ -25,10 +25,9 @@ from ptokit.api.program import Program
 from ptokit.isa.index import pages
 from ptokit.isa.lang.example import example_program
 from ptokit.isa.model.types import ScalarType
-from ptokit.order.byteregions import MemorySpace
+from ptokit.order.footprints import MemorySpace
 from ptokit.order.hazards import find
-from ptokit.order.lifetimes import lifetimes
-from ptokit.order.timeline import Bar
+from ptokit.order.timeline import Bar, lifetimes
 from pykernels.cases import CASES
 
 CHIPS = ("a2a3", "a5")

@@ -14,8 +14,8 @@ from ptokit.isa.model.targets import TARGETS
 from ptokit.launch.executable import Executable
 from ptokit.machine.executionlog import Logged
 from ptokit.machine.launchoptions import Options
-from ptokit.order.entries import Await, PipeWork, Post, QueueEntry
 from ptokit.order.loggedissue import LoggedIssue
+from ptokit.order.waiting import Await, PipeWork, Post, QueueEntry
 
 ROOT = Path(__file__).parents[2]
 F16, F32 = np.float16, np.float32

@@ -22,8 +22,7 @@ import ptokit as pto
 from fuzz.scale import sampled, scaled
 from passes.stripped import CHIPS, PATHS, orders, synchronised
 from ptokit.diagnostics.diagnostic import PtoError
-from ptokit.explore.launchissues import launch_issues
-from ptokit.explore.pipechecks import kernels
+from ptokit.explore.exploration import kernels, launch_issues
 from ptokit.isa.model.targets import TARGETS
 from ptokit.order.hazards import find
 from ptokit.order.issue import Issue

@@ -11,10 +11,10 @@ import pytest
 import ptokit as pto
 from every import every
 from ptokit.explore import drylaunch
-from ptokit.explore.launchissues import launch_issues
+from ptokit.explore.exploration import launch_issues
 from ptokit.isa.model.targets import TARGETS
-from ptokit.order.entries import Post
 from ptokit.order.hazards import Findings, find
+from ptokit.order.waiting import Post
 
 BODY = [*LOAD, *ADD, *STORE]
 

@@ -13,12 +13,11 @@ from ptokit.isa.model.targets import A2A3_TARGET, A5_TARGET, Target
 from ptokit.isa.model.words import FIX, MTE2, MTE3, M, Pipe, V
 from ptokit.machine.costs.chip import Direction, chip_of, direction
 from ptokit.machine.costs.cost import Cost, Origin
-from ptokit.order.byteregions import ByteRegions, MemorySpace
-from ptokit.order.entries import Await, PipeQueue, PipeWork, Post, QueueEntry, Ticket
-from ptokit.order.launchshape import first_across, shape_of_launch
+from ptokit.order.footprints import ByteRegions, MemorySpace
 from ptokit.order.roofline import roofline
 from ptokit.order.scheduling import predicted
-from ptokit.order.timeline import Timeline
+from ptokit.order.timeline import Timeline, first_across, shape_of_launch
+from ptokit.order.waiting import Await, PipeQueue, PipeWork, Post, QueueEntry, Ticket
 
 OP = pto.loads(stream(*RIGHT)).module.funcs[0].body.ops[0]
 REGIONS = ByteRegions()

@@ -13,8 +13,7 @@ import pytest
 
 import ptokit as pto
 from fuzz.scale import sampled, scaled
-from ptokit.explore.launchissues import launch_issues
-from ptokit.explore.pipechecks import races_of_run
+from ptokit.explore.exploration import launch_issues, races_of_run
 from ptokit.isa.model.targets import TARGETS
 from ptokit.order import orderproof
 from ptokit.order.issue import Issue

@@ -16,13 +16,15 @@ from every import every
 from fuzz.scale import sampled, scaled
 from ptokit.api.profiling import Profile
 from ptokit.api.profiling import profile as predict
-from ptokit.explore.launchissues import launch_issues
+from ptokit.explore.exploration import launch_issues
 from ptokit.isa.model.targets import A2A3_TARGET
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import MTE2, MTE3, Pipe, V
 from ptokit.machine.costs.cost import Cost, Origin
-from ptokit.order.byteregions import ByteRegion, ByteRegions
-from ptokit.order.entries import (
+from ptokit.order.footprints import ByteRegion, ByteRegions
+from ptokit.order.scheduling import predicted
+from ptokit.order.timeline import Bar, Timeline
+from ptokit.order.waiting import (
     Await,
     Drain,
     FlagChannel,
@@ -32,8 +34,6 @@ from ptokit.order.entries import (
     QueueEntry,
     Ticket,
 )
-from ptokit.order.scheduling import predicted
-from ptokit.order.timeline import Bar, Timeline
 
 BODY = [*LOAD, *ADD, *STORE]
 CYCLES = {MTE2: 100, V: 60, MTE3: 90}

@@ -37,7 +37,7 @@ from ptokit.records import dataclass
 
 if TYPE_CHECKING:
     from ptokit.engines.native.blockrange import RangeResult, Sizes
-    from ptokit.order.sharedbytes import SharedArrays
+    from ptokit.order.executed import SharedArrays
 
 RANGES = 4  # per thread of the cluster: a slow or lost range costs little
 _executables = Recent[Executable]()  # a worker's
@@ -190,7 +190,7 @@ class ClusterLaunch:
         self, bound: Launch, parts: Sequence[RangeOutcome], shared: frozenset[str]
     ) -> Outcome | None:
         """Return the arrays with the writes in ascending block order; None if ranges conflict."""
-        from ptokit.order.sharedbytes import blocks_meet
+        from ptokit.order.executed import blocks_meet
 
         count, memories = Counter[str](), bound.targets(bound.inputs)
         sizes = {name: memories[name].size for name in shared}
@@ -250,7 +250,7 @@ class RangeOutcome(NamedTuple):
 def _run_range(work: Work, task: Task) -> RangeOutcome | PtoError | None:
     """Run these blocks on a worker; return an error, or None if blocks must run together."""
     from ptokit.machine.record.code import NotNative
-    from ptokit.order.sharedbytes import shared_bytes
+    from ptokit.order.executed import shared_bytes
 
     try:
         bound, function = work.ready

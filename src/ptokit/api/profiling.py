@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from ptokit.diagnostics.diagnostic import Note, PtoError, error
 from ptokit.diagnostics.rich import Rich
-from ptokit.explore.launchissues import OfFunctions, launch_issues
+from ptokit.explore.exploration import OfFunctions, launch_issues
 from ptokit.forms.percore import whole_kernel
 from ptokit.ir.module import Value
 from ptokit.isa.model.targets import TARGETS, Target
@@ -21,14 +21,13 @@ from ptokit.launch.settings import current_target, target_named
 from ptokit.machine.costs.chip import Direction
 from ptokit.machine.costs.figures import file_of, has_figures
 from ptokit.machine.launchoptions import NO_LIMITS, RunLimits
-from ptokit.order.entries import QueueEntry
 from ptokit.order.hazards import Findings
 from ptokit.order.issue import Issue
-from ptokit.order.launchshape import first_across
 from ptokit.order.racereports import RaceReport
 from ptokit.order.roofline import roofline
 from ptokit.order.scheduling import predicted
-from ptokit.order.timeline import Line, LineTime, Place, Timeline
+from ptokit.order.timeline import Line, LineTime, Place, Timeline, first_across
+from ptokit.order.waiting import QueueEntry
 from ptokit.records import dataclass
 from ptokit.values.host import AnyArray
 

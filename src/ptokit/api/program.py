@@ -155,7 +155,7 @@ class Program(Rich):
 
     def _with_races(self, found: list[Verdict]) -> list[Verdict]:
         """Add races to verdicts."""
-        from ptokit.explore.pipechecks import kernels, races_of
+        from ptokit.explore.exploration import kernels, races_of
 
         launched = kernels(self)
         return [
@@ -183,7 +183,7 @@ class Program(Rich):
         that the target refuses, the errors are returned. The CPU simulator executes in order and
         has no such faults.
         """
-        from ptokit.explore.pipechecks import races_of
+        from ptokit.explore.exploration import races_of
         from ptokit.launch.bind import require_named
 
         require_named((arg.name for one in self.module.funcs for arg in one.args), arrays)

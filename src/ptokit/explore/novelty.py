@@ -12,9 +12,9 @@ from ptokit.explore.programslices import depending, depends, is_issued, open_flo
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.traits import FLAGS, RESIZES
 from ptokit.machine.execute import moves
-from ptokit.order.byteregions import ByteRegion, MemorySpace
-from ptokit.order.entries import OF_ONE_CORE, Await, PipeWork, Post, QueueEntry
+from ptokit.order.footprints import ByteRegion, MemorySpace
 from ptokit.order.issue import Issue
+from ptokit.order.waiting import OF_ONE_CORE, Await, PipeWork, Post, QueueEntry
 
 DependenceDistance: TypeAlias = "tuple[int, int, tuple[int, ...]]"  # two ops by id, iterations
 Access: TypeAlias = "tuple[ByteRegion, bool, int]"  # region, is it written, op id

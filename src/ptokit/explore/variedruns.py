@@ -14,8 +14,7 @@ from typing import TypeAlias
 from ptokit.analysis.known import Facts
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.reference.interpreter import InterpretedMachine, Step, execution
-from ptokit.explore.drylaunch import DryLaunch
-from ptokit.explore.dryrun import DryRun, DryRunCache, DryRunLimits
+from ptokit.explore.drylaunch import DryLaunch, DryRun, DryRunCache, DryRunLimits
 from ptokit.explore.limits import (
     FEW_BLOCKS,
     HELD,
@@ -52,8 +51,9 @@ from ptokit.isa.lang.traits import FLAGS, MACHINE, RESIZES
 from ptokit.isa.pages.grid import launch_query
 from ptokit.machine.arguments import Env
 from ptokit.machine.execute import Core, whole_number
-from ptokit.order.entries import PipeWork
-from ptokit.order.issue import CoreIssue, Issue, IssuedFlags
+from ptokit.order.coreissue import CoreIssue, IssuedFlags
+from ptokit.order.issue import Issue
+from ptokit.order.waiting import PipeWork
 from ptokit.records import dataclass
 from ptokit.values.fixpipe import CPU_READING
 

@@ -1,22 +1,28 @@
-"""One end of a FIFO between cores, as push and pop bodies see it; the engines add the primitives.
+"""One end of a FIFO between cores, as bodies see it, and the tiles that lie in FIFO slots.
 
 A FIFO counts the entries that each core of an end has pushed, popped and freed. One core writes
-each counter, so that an instruction that has to wait can be restarted.
+each counter, so that an instruction that has to wait can be restarted. On targets whose pop copies
+nothing (A5) a push writes the slot, and each user of the popped tile reads the slot, until the slot
+is freed, and by mistake afterwards.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from itertools import count
+from typing import Any
 
 from ptokit.analysis.fifos import LANES, Fifo
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.isa.model.epilogues import EpilogueMode
 from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.words import VECTOR, GlobalLayout
+from ptokit.isa.model.words import VECTOR, GlobalLayout, Pipe
 from ptokit.machine.execute import Core
 from ptokit.machine.tile import GlobalView, Pointer
+from ptokit.order.footprints import ByteRegion, ByteRegions, MemorySpace
+from ptokit.order.waiting import FifoChannel, LaunchedFifo, Ticket
+from ptokit.records import dataclass
 from ptokit.values.arrays import Array
 from ptokit.values.dtypes import DType
 from ptokit.values.scalars import Integer, least
@@ -25,26 +31,6 @@ PUSHED, POPPED, FREED = 0, LANES, 2 * LANES
 HEADERS = 3 * LANES  # after the counters: rows and columns of the entry in each slot
 PLAIN = "push without a conversion, and convert after the pop"
 COUNTERS, SLOTS = "counters", "slots"  # names of the memories that the cores of a block share
-
-
-class LaunchedFifo(NamedTuple):
-    """A FIFO of a launch: its rank, block, counter cells, name and slots."""
-
-    rank: int | None
-    block: int
-    cell: int
-    name: str
-    slots: int
-    slot_size: int
-    flags: tuple[int, ...]  # the signals that the program assigns to the FIFO
-
-
-class FifoChannel(NamedTuple):
-    """A counter by which a core at one end of a FIFO signals the other end."""
-
-    fifo: LaunchedFifo
-    what: int  # PUSHED, POPPED or FREED
-    lane: int
 
 
 def reason(fifo: Fifo, cell: int) -> str:
@@ -226,3 +212,97 @@ def _dense(kind: GlobalType) -> tuple[int, ...]:
     for extent in reversed(kind.shape[1:]):
         steps.insert(0, steps[0] * (extent or 1))
     return tuple(steps)
+
+
+Regions = tuple[ByteRegion, ...]
+SLOTS_OF = "the slots of "  # prefix of the names of slot memories
+
+
+@dataclass
+class PoppedTile:
+    """A tile in a slot: the bytes of its handle, and the regions that stand for the slot.
+
+    The pop writes `entry`, so that the users on other pipes wait for the pop.
+    """
+
+    fifo: LaunchedFifo
+    pipe: Pipe
+    bytes: Regions
+    slots: Regions
+    entry: ByteRegion
+    released: bool = False
+
+    def holds(self, region: ByteRegion) -> bool:
+        """Return whether the region overlaps the tile."""
+        return any(b.space == region.space and b.overlaps(region) for b in self.bytes)
+
+
+def is_slot(space: MemorySpace) -> bool:
+    """Return whether the memory holds FIFO slots."""
+    return space.name.startswith(SLOTS_OF)
+
+
+class FifoSlots:
+    """The FIFO slots of a launch, as regions."""
+
+    def __init__(self, regions: ByteRegions) -> None:
+        self.regions = regions
+        self.spaces: dict[tuple[LaunchedFifo, int, int], MemorySpace] = {}
+        self.entries = count()
+
+    def slot(self, ticket: Ticket, lane: int) -> ByteRegion:
+        """Return the slot, or its part, that the sender of a ticket has written for a core.
+
+        `lane`: the number of the popping core. Each core has its slots in a memory of its own.
+        """
+        channel = ticket.channel
+        assert isinstance(channel, FifoChannel)
+        fifo, key = channel.fifo, (channel.fifo, channel.lane, lane)
+        made = MemorySpace(SLOTS_OF + fifo.name, None, len(self.spaces))
+        space = self.spaces.setdefault(key, made)
+        start = (ticket.number - 1) % fifo.slots * fifo.slot_size
+        return self.regions.at(space, start, ((0, fifo.slot_size),))
+
+    def entry(self, fifo: LaunchedFifo) -> ByteRegion:
+        """Return a new region that a pop writes for its users on other pipes."""
+        space = MemorySpace(f"an entry of {fifo.name}", None, next(self.entries))
+        return self.regions.at(space, 0, ((0, fifo.slot_size),))
+
+
+class PoppedTiles:
+    """The tiles in slots of one core, number `lane` of its kind in the block."""
+
+    def __init__(self, slots: FifoSlots, lane: int) -> None:
+        self.slots, self.lane = slots, lane
+        self.tiles: list[PoppedTile] = []
+
+    def pop(self, pipe: Pipe, tile: Regions, tickets: Iterable[Ticket]) -> Regions:
+        """Enter a tile in the slots that were waited for; return the region that the pop writes."""
+        slots = tuple(self.slots.slot(ticket, self.lane) for ticket in tickets)
+        (fifo, *_) = {t.channel.fifo for t in tickets if isinstance(t.channel, FifoChannel)}
+        self.tiles = [one for one in self.tiles if not any(map(one.holds, tile))]
+        self.tiles.append(PoppedTile(fifo, pipe, tile, slots, self.slots.entry(fifo)))
+        return (self.tiles[-1].entry,)
+
+    def release(self, fifo: LaunchedFifo) -> PoppedTile | None:
+        """Free the slot that was popped first; return the tile in the slot."""
+        first = next((one for one in self.tiles if one.fifo == fifo and not one.released), None)
+        if first is not None:
+            first.released = True
+        return first
+
+    def used(self, pipe: Pipe, reads: Regions, writes: Regions) -> tuple[Regions, Regions]:
+        """Return the accesses with the slots of the accessed tiles added.
+
+        Bytes that are written after their slot was freed belong to another tile.
+        """
+        gone = [t for t in self.tiles if t.released and any(map(t.holds, writes))]
+        self.tiles = [tile for tile in self.tiles if tile not in gone]
+        return (*reads, *self._slots(pipe, reads)), (*writes, *self._slots(None, writes))
+
+    def _slots(self, pipe: Pipe | None, some: Regions) -> Iterator[ByteRegion]:
+        for tile in self.tiles:
+            if any(map(tile.holds, some)):
+                yield from tile.slots
+                if pipe is not None and pipe is not tile.pipe:
+                    yield tile.entry

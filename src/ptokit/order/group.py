@@ -24,8 +24,7 @@ from ptokit.machine.memory import Memory
 from ptokit.machine.tile import Pointer
 from ptokit.order.fifoend import COUNTERS, SLOTS
 from ptokit.order.schedule import Schedule
-from ptokit.order.signalboard import CoreSignals, SignalBoard
-from ptokit.order.signalcells import SIGNALS_MEMORY, SignalCells
+from ptokit.order.signalcounters import SIGNALS_MEMORY, CoreSignals, SignalBoard, SignalCells
 from ptokit.records import dataclass
 from ptokit.values.enumerations import BUFFERS, MAT, VEC
 from ptokit.values.fixpipe import FixPipe

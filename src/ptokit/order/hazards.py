@@ -17,20 +17,20 @@ from typing import TypeAlias
 from ptokit.ir.garbage import gc_disabled
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.words import Pipe
-from ptokit.order.byteregions import ByteRegion, ByteRegions
-from ptokit.order.entries import (
+from ptokit.order.footprints import ByteRegion, ByteRegions
+from ptokit.order.races import commute
+from ptokit.order.waiting import (
     Await,
     Channel,
     Drain,
     FlagChannel,
     PipeQueue,
+    PipeQueues,
     PipeWork,
     Post,
     QueueEntry,
     Ticket,
 )
-from ptokit.order.pipequeues import PipeQueues
-from ptokit.order.races import commute
 from ptokit.records import dataclass
 from ptokit.values.enumerations import SCALING
 

@@ -9,9 +9,18 @@ from ptokit.ir.module import AnyOp, Op
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import INNER_PAIRS, MEETING_SIGNALS, Pipe
-from ptokit.order.entries import Await, Channel, FlagChannel, PipeWork, Post, QueueEntry
-from ptokit.order.fifoend import FifoChannel
-from ptokit.order.signalboard import OF_SECOND, Meeting, SignalChannel
+from ptokit.order.signalcounters import OF_SECOND
+from ptokit.order.waiting import (
+    Await,
+    Channel,
+    FifoChannel,
+    FlagChannel,
+    Meeting,
+    PipeWork,
+    Post,
+    QueueEntry,
+    SignalChannel,
+)
 
 INNER_EVENT = 0  # the id that instructions use
 

@@ -20,10 +20,17 @@ from ptokit.ir.module import AnyOp, Op
 from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.targets import Target
 from ptokit.machine.memory import Memory
-from ptokit.order.entries import Await, Channel, Post, QueueEntry
-from ptokit.order.fifoend import COUNTERS, FREED, POPPED, PUSHED, FifoChannel, LaunchedFifo
+from ptokit.order.fifoend import COUNTERS, FREED, POPPED, PUSHED
 from ptokit.order.group import Grid
-from ptokit.order.signalboard import SignalChannel
+from ptokit.order.waiting import (
+    Await,
+    Channel,
+    FifoChannel,
+    LaunchedFifo,
+    Post,
+    QueueEntry,
+    SignalChannel,
+)
 
 
 class LeftoverKind(Enum):

@@ -8,9 +8,9 @@ from typing import ClassVar
 from ptokit.ir.garbage import gc_disabled
 from ptokit.isa.model.targets import Target
 from ptokit.machine.executionlog import Logged
-from ptokit.order.entries import QueueEntry
 from ptokit.order.executed import ExecutedLog
 from ptokit.order.issue import Issue
+from ptokit.order.waiting import QueueEntry
 
 
 class LoggedIssue(Issue):

@@ -21,11 +21,11 @@ from ptokit.machine.execute import FIRST_RECORD
 from ptokit.machine.executionlog import Logged
 from ptokit.machine.memory import Memory, address_of
 from ptokit.machine.record.handles import FrameSlot
-from ptokit.order.byteregions import Ranges
-from ptokit.order.entries import BufferChannel, Channel, FlagChannel
+from ptokit.order.coreissue import CoreIssue, IssuedFlags
 from ptokit.order.executed import ExecutedLog, LoggedAccess
+from ptokit.order.footprints import Ranges
 from ptokit.order.innerflags import uses_inner, watched
-from ptokit.order.issue import CoreIssue, Issue, IssuedFlags
+from ptokit.order.issue import Issue
 from ptokit.order.orderscan import (
     CHANNEL_ROWS,
     GRANULE_BYTES,
@@ -39,6 +39,7 @@ from ptokit.order.orderscan import (
     Table,
     scan_code,
 )
+from ptokit.order.waiting import BufferChannel, Channel, FlagChannel
 from ptokit.records import dataclass
 
 FINEST, COARSEST = 5, 16  # granules of 32 bytes to 64 KiB, as powers of two

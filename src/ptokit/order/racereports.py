@@ -11,14 +11,14 @@ from ptokit.ir.module import Op
 from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
-from ptokit.order.entries import Await, Post, QueueEntry
+from ptokit.order.coreissue import BufferFault, BufferMisuse
+from ptokit.order.fifoend import SLOTS_OF
 from ptokit.order.hazards import Findings, Hazard, HazardKind, find
-from ptokit.order.heldbuffers import BufferFault, BufferMisuse
 from ptokit.order.innerflags import clashes, signal_clashes
 from ptokit.order.issue import Issue
 from ptokit.order.leftovers import Leftover, left_over
-from ptokit.order.poppedtiles import SLOTS_OF
 from ptokit.order.redundant import sets_without_wait
+from ptokit.order.waiting import Await, Post, QueueEntry
 from ptokit.records import dataclass
 
 DID = {HazardKind.RAW: "writes", HazardKind.WAR: "reads", HazardKind.WAW: "writes"}

@@ -12,19 +12,19 @@ from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import AnyOp, Op
 from ptokit.isa.lang.instr import CORES
 from ptokit.isa.model.targets import Target
-from ptokit.order.entries import (
+from ptokit.order.hazards import OrderFault, first_fault
+from ptokit.order.issue import Issue
+from ptokit.order.waiting import (
     OF_ONE_CORE,
     Await,
     Drain,
+    FifoChannel,
     FlagChannel,
     PipeWork,
     Post,
     QueueEntry,
     Ticket,
 )
-from ptokit.order.fifoend import FifoChannel
-from ptokit.order.hazards import OrderFault, first_fault
-from ptokit.order.issue import Issue
 
 
 def sets_without_wait(cores: Sequence[Sequence[QueueEntry]]) -> set[int]:

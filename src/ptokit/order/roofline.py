@@ -9,8 +9,8 @@ from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import M, Pipe
 from ptokit.machine.costs.chip import Direction, direction
 from ptokit.machine.costs.estimate import cube_peak, path_peak, vector_peak
-from ptokit.order.entries import PipeQueue
 from ptokit.order.timeline import Bar, Timeline
+from ptokit.order.waiting import PipeQueue
 from ptokit.records import dataclass
 
 

@@ -1,41 +1,238 @@
-"""The times of queue entries, computed from the costs of instructions."""
+"""The times of queue entries: from costs, from data dependences, and of vector functions.
+
+In a program without flags the bytes that entries access order them. Dependences follow program
+order; queues take their entries in another order: an instruction may stand in its queue behind a
+waiting pop while other queues go on. Instructions of a vector function start in order and are
+executed when they can be.
+"""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
+from itertools import groupby
 from typing import TypeAlias
 
 from ptokit.ir.module import Op
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.words import Pipe
+from ptokit.isa.model.tiles import RegisterType, TileType
+from ptokit.isa.model.words import Pipe, V
 from ptokit.machine.costs.cost import Cost
 from ptokit.machine.costs.estimate import barrier_cycles, cost, issue_cycles
-from ptokit.order.byteregions import ByteRegions
-from ptokit.order.dataorder import DataOrder
-from ptokit.order.entries import (
+from ptokit.machine.costs.figures import figures, file_of, origin
+from ptokit.machine.costs.lanecosts import COMPUTE, LOAD, STORE, Ports, PortUse, registers_of, slots
+from ptokit.order.fifoend import is_slot
+from ptokit.order.footprints import ByteRegion, ByteRegions
+from ptokit.order.timeline import (
+    NEVER,
+    Bar,
+    Event,
+    LaunchShape,
+    Pause,
+    Posted,
+    SharedDurations,
+    TimedEntry,
+    Timeline,
+    all_work,
+    latest,
+    shape_of_launch,
+    shared_memory,
+)
+from ptokit.order.waiting import (
     Await,
     BufferChannel,
     Drain,
     FlagChannel,
     PipeQueue,
+    PipeQueues,
     PipeWork,
     Post,
     QueueEntry,
     Ticket,
 )
-from ptokit.order.launchshape import (
-    LaunchShape,
-    SharedDurations,
-    all_work,
-    shape_of_launch,
-    shared_memory,
-)
-from ptokit.order.pipequeues import PipeQueues
-from ptokit.order.timeline import NEVER, Bar, Event, Pause, Posted, TimedEntry, Timeline, latest
-from ptokit.order.vectorscopes import vector_costs
 from ptokit.records import dataclass
+
+
+def vector_costs(cores: Iterable[Sequence[QueueEntry]], target: Target) -> dict[PipeWork, Cost]:
+    """Return the cost of each instruction of a vector function: its part of the function's time.
+
+    The first one has the start of the function, the last one its end. Nothing for a target without
+    figures of such instructions.
+    """
+    if "lanes" not in figures(file_of(target)):
+        return {}
+    found = dict[PipeWork, Cost]()
+    for core in cores:
+        works = (e for e in core if isinstance(e, PipeWork) and e.queue.pipe is V)
+        for function, entries in groupby(works, lambda work: work.function):
+            if function[0]:
+                found |= _costs([*entries], file_of(target))
+    return found
+
+
+def _costs(entries: Sequence[PipeWork], file: str) -> Iterator[tuple[PipeWork, Cost]]:
+    """Yield the costs of the instructions of one vector function."""
+    tables = figures(file)
+    unit, lanes = tables["function"], tables["lanes"]
+    ports, known = Ports(file), dict[ByteRegion, int]()
+    done = 0  # cycles until all instructions so far are complete
+    last = entries[-1]
+    starts = _dispatched(entries, lanes["dispatch"], lanes["outer"])
+    for number, (entry, dispatched) in enumerate(zip(entries, starts, strict=True)):
+        taken = _slot(entry, file)
+        ready = max([dispatched, *(known.get(region, 0) for region in entry.reads)])
+        start = ports.take(taken.port, ready, taken.interval)
+        known |= dict.fromkeys(entry.writes, start + taken.known)
+        before, done = done, max(done, start + taken.latency)
+        cycles = done - before + (unit["startup"] if number == 0 else 0)
+        cycles += unit["drain"] if entry is last else 0
+        yield entry, Cost(cycles, origin(lanes), flop=_elements(entry) if taken.computes else 0)
+
+
+def _dispatched(entries: Sequence[PipeWork], width: int, outer: int) -> Iterator[int]:
+    """Yield the cycle at which each instruction is dispatched.
+
+    `width` are dispatched in a cycle; iterations of a loop around another one begin `outer` cycles
+    apart.
+    """
+    number = begun = 0
+    around = entries[0].iteration[:-1]
+    for entry in entries:
+        if entry.iteration[:-1] != around and len(entry.iteration) > 1:
+            around = entry.iteration[:-1]
+            number = begun = max(number, begun + outer * width)
+        yield number // width
+        number += 1
+
+
+def _slot(entry: PipeWork, file: str) -> PortUse:
+    """Return the slot of an instruction: one that reads or writes the buffer loads or stores."""
+    op = entry.op
+    assert isinstance(op, Op), "an op that is not known is not executed"
+    kinds = [kind for _, kind in entry.operands if isinstance(kind, TileType)]
+    registers = [kind for kind in kinds if isinstance(kind, RegisterType)]
+    of_masks = bool(registers) and all(kind.word == "mask" for kind in registers)
+    port = COMPUTE
+    if any(not _in_registers(region) for region in (*entry.reads, *entry.writes)):
+        port = STORE if any(not _in_registers(region) for region in entry.writes) else LOAD
+    dtype, count = (registers or kinds)[0].dtype, registers_of(registers)
+    return slots(op.page, port, dtype, of_masks, file, count)
+
+
+def _in_registers(region: ByteRegion) -> bool:
+    return region.space.name == "VF"
+
+
+def _elements(entry: PipeWork) -> int:
+    return max(kind.cols for _, kind in entry.operands if isinstance(kind, TileType))
+
+
+Last: TypeAlias = "dict[PipeQueue, QueueEntry]"  # the newest entry of each queue
+
+
+class _Accesses:
+    """The last accesses to each region by core, of issued entries and of entries with times."""
+
+    def __init__(self) -> None:
+        self.issued: defaultdict[tuple[ByteRegion, int], Last] = defaultdict(dict)
+        self.complete: dict[tuple[ByteRegion, int], Event] = {}
+
+    def note(self, regions: Iterable[ByteRegion], timed: TimedEntry) -> None:
+        """Record when the latest access to each region by this entry's core is complete."""
+        for region in regions:
+            key = region, timed.queue.core
+            event = timed.complete, timed
+            self.complete[key] = latest([event, self.complete.get(key, NEVER)])
+
+
+class DataOrder:
+    """The dependences of each entry on earlier entries of its core, with their end times.
+
+    An instruction waits for earlier accesses to the same bytes if one of the two writes. The signal
+    that frees a FIFO slot waits for all users of the slot. Other signals between cores wait for
+    accesses to bytes that several cores exchange; accesses to such bytes wait for the signals that
+    their core awaited earlier.
+    """
+
+    def __init__(self, cores: Sequence[Sequence[QueueEntry]], regions: ByteRegions) -> None:
+        works = [e for entries in cores for e in entries if isinstance(e, PipeWork)]
+        for region in (region for work in works for region in work.writes):
+            regions.write(region)
+        self.exchanged = _exchanged(works)
+        self.reads, self.writes = _Accesses(), _Accesses()
+        self.exchanges: defaultdict[int, Last] = defaultdict(dict)
+        self.awaited: defaultdict[int, Last] = defaultdict(dict)
+        self.before: dict[QueueEntry, list[QueueEntry]] = {}
+        self.timed: dict[QueueEntry, TimedEntry] = {}
+
+    def missing(self, entry: QueueEntry) -> QueueEntry | None:
+        """Return a dependence of `entry` that has no times yet; call first in program order."""
+        if entry not in self.before:
+            self.before[entry] = [*self._before(entry)]
+        return next((one for one in self.before[entry] if one not in self.timed), None)
+
+    def _before(self, entry: QueueEntry) -> Iterator[QueueEntry]:
+        core, queue = entry.queue.core, entry.queue
+        if isinstance(entry, PipeWork):
+            for some, region in self._conflicting(entry):
+                yield from some.issued.get((region, core), {}).values()
+            for some, regions in ((self.reads, entry.reads), (self.writes, entry.writes)):
+                for region in regions:
+                    some.issued[region, core][queue] = entry
+            if not self.exchanged.isdisjoint((*entry.reads, *entry.writes)):
+                yield from self.awaited[core].values()
+                self.exchanges[core][queue] = entry
+        elif isinstance(entry, Post) and not isinstance(entry.ticket.channel, FlagChannel):
+            yield from self.exchanges[core].values()
+            for region in entry.slots:
+                for some in (self.reads, self.writes):
+                    yield from some.issued.get((region, core), {}).values()
+        elif isinstance(entry, Await):
+            self.awaited[core][queue] = entry
+
+    def _conflicting(self, work: PipeWork) -> Iterator[tuple[_Accesses, ByteRegion]]:
+        """Yield the tables and regions whose earlier accesses conflict with `work`."""
+        for region in work.reads:
+            for other in (region, *region.near):
+                yield self.writes, other
+        for region in work.writes:
+            for other in (region, *region.near):
+                yield self.writes, other
+                yield self.reads, other
+
+    def events(self, entry: QueueEntry) -> Iterator[Event]:
+        """Yield the completion of each dependence of `entry`; all of them have times."""
+        for one in self.before[entry]:
+            timed = self.timed[one]
+            yield timed.complete, timed
+        if isinstance(entry, PipeWork):  # later work on these bytes waits for this one
+            for some, region in self._conflicting(entry):
+                yield some.complete.get((region, entry.queue.core), NEVER)
+
+    def taken(self, timed: TimedEntry) -> None:
+        """Enter an entry that has its times."""
+        entry = timed.entry
+        self.timed[entry] = timed
+        if isinstance(entry, PipeWork):
+            self.reads.note(entry.reads, timed)
+            self.writes.note(entry.writes, timed)
+
+
+def _exchanged(works: Sequence[PipeWork]) -> set[ByteRegion]:
+    """Return the global regions, except slots, that one core writes and another accesses."""
+    cores: defaultdict[ByteRegion, set[int]] = defaultdict(set)
+    for work in works:
+        for region in (*work.reads, *work.writes):
+            if region.space.core is None and not is_slot(region.space):
+                cores[region].add(work.queue.core)
+    return {
+        region
+        for region, some in cores.items()
+        if (region.written or region.near)
+        and len(some.union(*(cores[other] for other in region.near if other in cores))) > 1
+    }
+
 
 Durations: TypeAlias = Callable[[PipeWork], Cost]
 

@@ -12,10 +12,9 @@ from typing import TypeAlias
 
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
-from ptokit.order.byteregions import ByteRegions
-from ptokit.order.entries import Await, FlagChannel, Post
+from ptokit.order.footprints import ByteRegions
 from ptokit.order.hazards import HazardDetector, lane_of
-from ptokit.order.pipequeues import PipeQueues
+from ptokit.order.waiting import Await, FlagChannel, PipeQueues, Post
 from ptokit.passes.sampleruns import EdgedRun
 from ptokit.passes.syncedges import SyncEdge, flag_pages
 

@@ -12,8 +12,8 @@ from ptokit.isa.lang.instr import CORES
 from ptokit.isa.lang.traits import FLAGS, STOPS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
-from ptokit.order.entries import Await, FlagChannel, Post, QueueEntry
 from ptokit.order.hazards import Findings
+from ptokit.order.waiting import Await, FlagChannel, Post, QueueEntry
 
 Event = tuple[Pipe | str, Pipe | str, int]  # the pipes of a flag, and its id
 

@@ -12,8 +12,7 @@ from typing import TypeAlias
 
 from ptokit.analysis.cores import kind_of
 from ptokit.analysis.facts import facts_of
-from ptokit.explore.drylaunch import DryLaunch
-from ptokit.explore.dryrun import DryRunCache
+from ptokit.explore.drylaunch import DryLaunch, DryRunCache
 from ptokit.explore.novelty import shown, unreached
 from ptokit.explore.pathconditions import HeldNumbers
 from ptokit.explore.pathruns import most_telling, tries
@@ -28,8 +27,9 @@ from ptokit.isa.model.types import ScalarType
 from ptokit.isa.model.words import VECTOR, KernelKind, Pipe
 from ptokit.isa.pages.grid import launch_query
 from ptokit.machine.arguments import Bound, Launch
-from ptokit.order.byteregions import ByteRegions
-from ptokit.order.entries import (
+from ptokit.order.footprints import ByteRegions
+from ptokit.order.issue import Issue
+from ptokit.order.waiting import (
     Await,
     Drain,
     FlagChannel,
@@ -39,7 +39,6 @@ from ptokit.order.entries import (
     QueueEntry,
     Ticket,
 )
-from ptokit.order.issue import Issue
 from ptokit.passes.ownflags import meets, own_flags
 from ptokit.passes.syncedges import Gap, Insertion, MarkedFuncs, SyncEdge
 from ptokit.records import dataclass

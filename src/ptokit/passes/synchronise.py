@@ -21,9 +21,9 @@ from ptokit.ir.module import Func, Module, Op, OpaqueOp
 from ptokit.isa.lang.traits import CALLS, FIFO, STOPS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import INNER_PAIRS, KernelKind, Pipe
-from ptokit.order.entries import QueueEntry
 from ptokit.order.hazards import Hazard, OrderFault, find, first_fault
 from ptokit.order.innerflags import has_inner_flags
+from ptokit.order.waiting import QueueEntry
 from ptokit.passes.eventids import numbered, widened
 from ptokit.passes.ownflags import KeptFlagsWarning, events, fault, meets
 from ptokit.passes.sampleruns import EdgedRun, SampleRun, SyncKernel, not_run, sample_runs, telling

@@ -21,10 +21,9 @@ from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.diagnostics.source import Source
 from ptokit.launch.files import write_files
 from ptokit.machine.costs.cost import Origin, weakest
-from ptokit.order.lifetimes import lifetimes
 from ptokit.order.racereports import races
 from ptokit.order.roofline import roofline
-from ptokit.order.timeline import Line, LineTime, Timeline
+from ptokit.order.timeline import Line, LineTime, Timeline, lifetimes
 from ptokit.tools.reportcharts import (
     CORE,
     MOST_DRAWN,

@@ -14,10 +14,9 @@ from itertools import groupby
 
 from ptokit.ir.module import Op
 from ptokit.isa.model.targets import Target
-from ptokit.order.byteregions import MemorySpace
-from ptokit.order.entries import PipeQueue
-from ptokit.order.lifetimes import Lifetime
-from ptokit.order.timeline import Bar, Bubble, Line, TimedEntry, Timeline
+from ptokit.order.footprints import MemorySpace
+from ptokit.order.timeline import Bar, Bubble, Lifetime, Line, TimedEntry, Timeline
+from ptokit.order.waiting import PipeQueue
 from ptokit.records import dataclass
 
 MOST_DRAWN = 10_000  # rectangles of a chart: browsers move more of them slowly

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from ptokit.api.profiling import Profile
 from ptokit.launch.files import write_files
 from ptokit.machine.costs.estimate import microseconds
-from ptokit.order.entries import PipeQueue
 from ptokit.order.timeline import Bar, Pause, TimedEntry, Timeline
+from ptokit.order.waiting import PipeQueue
 
 DIGITS = 6  # of microseconds
 

@@ -51,7 +51,7 @@ from ptokit.machine.memory import Memory, address_of
 from ptokit.machine.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 from ptokit.order.fifoend import POPPED, PUSHED, EngineFifoEnd
 from ptokit.order.group import Grid, GroupedCore
-from ptokit.order.signalboard import CoreSignals, SignalBoard, no_cores
+from ptokit.order.signalcounters import CoreSignals, SignalBoard, no_cores
 from ptokit.records import dataclass
 from ptokit.values.arrays import Array
 from ptokit.values.dtypes import u64

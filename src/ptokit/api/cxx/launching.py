@@ -15,7 +15,7 @@ from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.machine.memory import Memory
 from ptokit.order.group import Grid, problem_on
 from ptokit.order.schedule import Schedule
-from ptokit.order.signalboard import SignalBoard
+from ptokit.order.signalcounters import SignalBoard
 from ptokit.values.enumerations import MAT
 from ptokit.values.fixpipe import FixPipe
 

@@ -12,7 +12,7 @@ from ptokit.api.cxx.recordedprogram import program_of
 from ptokit.api.cxx.sourcelines import lines_of
 from ptokit.api.program import Program
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge
-from ptokit.explore.pipechecks import races_of
+from ptokit.explore.exploration import races_of
 from ptokit.isa.model.targets import AS, Target
 
 AS_HARDWARE = f"{AS}{Judge.HARDWARE}"

@@ -19,8 +19,8 @@ from ptokit.engines.native.localregisters import LocalRegisters, largest_registe
 from ptokit.engines.native.plan import Plan, Unkept, described, plan_of, plan_text
 from ptokit.engines.native.seenruns import PLAIN, Coding, Numbers, SeenRuns, Tracking
 from ptokit.engines.native.session import Doubtful, Grown, Session, Worker, taken_warnings
+from ptokit.engines.reference.engine import InterpretedFunction
 from ptokit.engines.reference.interpreter import InterpretedMachine
-from ptokit.engines.reference.launch import InterpretedFunction
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.lang.traits import ALIASES, PRINTS

@@ -18,7 +18,7 @@ from ptokit.engines.native.drive import drive
 from ptokit.engines.native.plan import BLOCK, CELL, WAITING, Plan
 from ptokit.engines.native.queuewaits import waiting_lines
 from ptokit.engines.native.session import Worker, taken_warnings
-from ptokit.engines.reference.interpretedkernel import InterpretedKernel
+from ptokit.engines.reference.engine import InterpretedKernel
 from ptokit.ir.module import Op
 from ptokit.isa.lang.traits import PRINTS, SIGNALS
 from ptokit.isa.model.words import KernelKind
@@ -31,18 +31,10 @@ from ptokit.machine.memory import Memory, address_of
 from ptokit.machine.observer import Observer, RunNotes
 from ptokit.machine.record.code import NotNative
 from ptokit.order.fifoend import COUNTERS, reason
-from ptokit.order.group import (
-    SHARED,
-    Grid,
-    GroupedCore,
-    launch_cores,
-    problem_on,
-    share_buffers,
-)
+from ptokit.order.group import SHARED, Grid, GroupedCore, launch_cores, problem_on, share_buffers
 from ptokit.order.leftovers import fifo_uses, left_in_fifos
 from ptokit.order.schedule import Schedule, Wait, deadlock
-from ptokit.order.signalboard import CoreSignals, SignalBoard
-from ptokit.order.signalcells import SIGNALS_MEMORY
+from ptokit.order.signalcounters import SIGNALS_MEMORY, CoreSignals, SignalBoard
 
 
 class _CompiledRank:

@@ -13,12 +13,12 @@ from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.machine.record.code import Condition, Int, NotNative, Num, Truth, every, text
 from ptokit.order.group import GroupedCore
-from ptokit.order.signalboard import OF_SECOND
-from ptokit.order.signalcells import (
+from ptokit.order.signalcounters import (
     ARRIVALS,
     ARRIVED,
     BARRIER_KINDS,
     NUMBERS,
+    OF_SECOND,
     SIGNALS_MEMORY,
     STRIDE,
     SignalPart,

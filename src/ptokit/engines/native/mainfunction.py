@@ -26,15 +26,7 @@ from ptokit.machine.cache import Host
 from ptokit.machine.execute import LOG, LOG_WORDS, QUEUE_WORDS, QUEUES, Core
 from ptokit.machine.executionlog import LogPoint
 from ptokit.machine.memory import NO_MEMORY, Memory
-from ptokit.machine.record.code import (
-    Code,
-    Condition,
-    Int,
-    NotNative,
-    Num,
-    Truth,
-    text,
-)
+from ptokit.machine.record.code import Code, Condition, Int, NotNative, Num, Truth, text
 from ptokit.machine.record.definitelanes import DefiniteLanes
 from ptokit.machine.record.expressions import Recording
 from ptokit.machine.record.handles import FrameSlot, MemoryNumber, mapped

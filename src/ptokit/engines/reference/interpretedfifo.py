@@ -23,12 +23,11 @@ from ptokit.order.fifoend import (
     PUSHED,
     SLOTS,
     EngineFifoEnd,
-    FifoChannel,
-    LaunchedFifo,
     reason,
 )
 from ptokit.order.group import GroupedCore
 from ptokit.order.schedule import Wait
+from ptokit.order.waiting import FifoChannel, LaunchedFifo
 from ptokit.values.dtypes import DType
 
 

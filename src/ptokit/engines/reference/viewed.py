@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from ptokit.analysis.known import Facts
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.engines.reference.engine import placed
 from ptokit.engines.reference.interpreter import InterpretedMachine, Interpreter, Step
-from ptokit.engines.reference.launch import placed
 from ptokit.ir.graph import inner_uses
 from ptokit.ir.module import AnyOp, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import CORES

@@ -328,14 +328,14 @@ class RunCall:
         """Return an observer of the issue trace, if `--races` is given."""
         if not self.races:
             return None
-        from ptokit.explore.pipechecks import synchronised
+        from ptokit.explore.exploration import synchronised
         from ptokit.order.loggedissue import LoggedIssue
 
         return LoggedIssue(self.options.target, between_blocks=not synchronised(program))
 
     def _races(self, program: Program, issue: LoggedIssue) -> list[Diagnostic]:
         """Return the warnings about hazards; PtoError if a hazard is an error."""
-        from ptokit.explore.pipechecks import races_of_run
+        from ptokit.explore.exploration import races_of_run
 
         found = races_of_run(program, program.entry_named(self.options.func), issue)
         if any(d.is_error for d in found):

@@ -1,6 +1,8 @@
 """Signals between cores: counters that senders increment and receivers wait for.
 
 If several cores signal together, the receiver's counter goes up when all of them have signalled.
+Compiled programs have the counters in shared memory: the arrivals of each kind of core, then for
+each core its counters and its arrivals at group signals.
 """
 
 from __future__ import annotations
@@ -9,8 +11,9 @@ import operator
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field
+from enum import IntEnum
 from functools import cached_property, partial
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 
@@ -19,32 +22,15 @@ from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.machine.coreplace import Clocks, CorePlace
 from ptokit.machine.evaluation import NumpyArray, Values
-from ptokit.machine.memory import Memory
+from ptokit.machine.memory import Index, Memory
 from ptokit.machine.tile import GlobalView, Matrix, Pointer
 from ptokit.order.schedule import Schedule, Wait
+from ptokit.order.waiting import Meeting, SignalChannel
 from ptokit.records import dataclass
+from ptokit.values.scalars import Integer
 
 MOST_SHOWN = 8  # of the numbers in memory, in an error
 OF_SECOND = 16  # at the cube, numbers from here on select the second vector core
-
-
-class SignalChannel(NamedTuple):
-    """Signal `number` of a core, from one sender."""
-
-    core: CorePlace
-    number: int
-    sender: CorePlace
-
-    def __str__(self) -> str:
-        return f"signal {self.number} of {self.core}"
-
-
-class Meeting(NamedTuple):
-    """The arrival of a core at a barrier of all cores of some kinds."""
-
-    kinds: tuple[KernelKind, ...]
-    core: CorePlace
-    place: object = None  # the counter in memory, if only some cores take part
 
 
 @dataclass(frozen=True)
@@ -331,3 +317,66 @@ def late(cores: Sequence[CorePlace]) -> str:
     """Return the cores that have not arrived, as text."""
     more = len(cores) - 1
     return f"{cores[0]} and {more} more have not arrived" if more else f"{cores[0]} has not arrived"
+
+
+NUMBERS = 32  # signals per core
+BARRIER_KINDS = (
+    (CUBE,),
+    (VECTOR,),
+    (CUBE, VECTOR),
+)  # sets of kinds that a barrier of cores may wait for
+SIGNALS_MEMORY = "signals"
+
+
+class SignalPart(IntEnum):
+    """The cells of a core for each signal number."""
+
+    UP = 0
+    OF_KIND = 1  # its signals that not all others have matched
+    OF_BLOCK = 2
+    ACROSS = 3
+    BLOCK_HAS = 4  # at the first vector core: the cores of the block that signalled
+    ACROSS_HAS = 5
+
+
+ARRIVALS = len(SignalPart) * NUMBERS  # then: its arrivals at each barrier of cores
+STRIDE = ARRIVALS + len(BARRIER_KINDS)
+ARRIVED = 2 * NUMBERS  # at the start, after the signals of each kind: arrivals at barriers
+CORES = ARRIVED + len(BARRIER_KINDS)
+
+
+@dataclass(frozen=True)
+class SignalCells:
+    """The cells of the concurrent cores: `cubes` and `lanes` per block."""
+
+    cubes: int
+    lanes: int
+
+    def size(self, blocks: int) -> int:
+        """Return the number of cells."""
+        return CORES + STRIDE * blocks * (self.cubes + self.lanes)
+
+    def core(self, kind: KernelKind, blocks: Integer, block: Integer, lane: Integer = 0) -> Integer:
+        """Return the first cell of a core; cube cores come first."""
+        number = block if kind is CUBE else blocks * self.cubes + block * self.lanes + lane
+        return number * STRIDE + CORES
+
+    def of(self, kind: KernelKind) -> int:
+        """Return the number of cores of a kind per block."""
+        return self.cubes if kind is CUBE else self.lanes
+
+    @staticmethod
+    def have(kind: KernelKind, number: Integer) -> Integer:
+        """Return the cell that counts the cores of a kind that have signalled `number`."""
+        return number + (0 if kind is CUBE else NUMBERS)
+
+    def awaited(self, cell: int, counters: Index, cores: Sequence[CorePlace]) -> str:
+        """Return what one of the cores waits for, given the cell that it waits for."""
+        if cell >= CORES:
+            return signal_of((cell - CORES) % STRIDE)
+        barrier, blocks = cell - ARRIVED, 1 + max(core.block for core in cores)
+        wanted = [core for core in cores if core.kind in BARRIER_KINDS[barrier]]
+        places = [self.core(c.kind, blocks, c.block, c.lane) + ARRIVALS + barrier for c in wanted]
+        arrivals: list[int] = counters[places].tolist()
+        missing = (c for c, n in zip(wanted, arrivals, strict=True) if n < max(arrivals))
+        return f"all cores, and {late(list(missing))}"
