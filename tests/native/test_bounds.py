@@ -33,3 +33,19 @@ def test_no_bound_where_a_term_has_none() -> None:
     assert bounds.least(LinearForm({"m": 1, "i": -1}), LEAST) == LEAST
     assert bounds.least(LinearForm({"n": 1, "i": -2}), LEAST) == LEAST
     assert bounds.least(LinearForm({"n": -1, "i": 1}), LEAST) == LEAST
+
+
+def test_places_in_a_row_of_blocks_have_two_ends() -> None:
+    """`i % inner` as `i - i // inner * inner`, and the smaller of a block and what is left."""
+    for inner in (2, 5):
+        bounds = Bounds()
+        bounds.quotient("block", LinearForm({"i": 1}), inner)
+        place = LinearForm({"i": 1, "block": -inner})
+        assert bounds.least(place, LEAST) == 0
+        assert bounds.least(LinearForm({}, inner - 1).plus(place, -1), LEAST) == 0
+        left = LinearForm({"n": 1, "block": -32})
+        bounds.smallest("size", [left])
+        end = LinearForm({"block": 32, "size": 1})
+        assert bounds.least(LinearForm({"n": 1}).plus(end, -1), LEAST) == 0
+        assert bounds.least(LinearForm({"n": 1}, -1).plus(end, -1), LEAST) == -1
+        assert bounds.least(end.plus(LinearForm({"n": 1}), -1), LEAST) == LEAST

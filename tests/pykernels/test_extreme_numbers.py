@@ -63,3 +63,17 @@ def test_an_index_beyond_any_array_is_out_of_bounds(index: int) -> None:
         pto.cdiv(8, 0)
     with pytest.raises(ValueError, match="at most 64 bits"):
         ANY.textract(tile, tile, 10**400)
+
+
+@pto.kernel
+def chosen(x: pto.In, y: pto.Out, n: int) -> None:
+    row = pto.max(pto.min(n // 4 * 3 - n // 2, 7), 0)
+    pto.store(pto.block(y, 0, 0, 1, 16), pto.load(pto.block(x, row, 0, 1, 16)))
+
+
+def test_numbers_beyond_any_extent_have_code_of_their_own() -> None:
+    """Code for usual numbers proves what an operation on larger numbers would break."""
+    x, y = np.arange(128, dtype=np.float32).reshape(8, 16), np.zeros((1, 16), np.float32)
+    for n in (5, 1 << 40, (1 << 40) + 4, 12, (1 << 63) - 1, -(1 << 63), -9, 9):
+        chosen(x, y, n)
+        assert (y[0] == x[max(min(n // 4 * 3 - n // 2, 7), 0)]).all(), n

@@ -27,6 +27,7 @@ from ptokit.launch.settings import PreparedFunction, engine_named
 from ptokit.machine.arguments import Bound, Launch
 from ptokit.machine.launchoptions import NO_LIMITS, Options, RunLimits
 from ptokit.machine.observer import Observer, RunNotes
+from ptokit.machine.slotnumber import SlotNumber
 from ptokit.machine.undefinedstore import require_defined, told
 from ptokit.records import dataclass
 from ptokit.values.dtypes import DType
@@ -313,12 +314,12 @@ def _open_kind(given: object) -> tuple[object, ...] | None:
 def _kind(given: object, slots: bool) -> tuple[object, ...] | None:
     """Return the key of an argument: what decides how the function runs; None if only binding can.
 
-    For an array these are type and extents; for a number, which becomes part of the code, its
-    value.
+    For an array these are type and extents; for a number in a slot its limits; for other numbers,
+    which become part of the code, the value.
     """
     kind: object = given.__class__
-    if slots:
-        return (kind,)
+    if slots and isinstance(given, int):
+        return kind, SlotNumber(given).limits
     if given is None or isinstance(given, int):
         return kind, given
     if isinstance(given, float):

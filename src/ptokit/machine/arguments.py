@@ -20,6 +20,7 @@ from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ArrayType, PtrType, StructType
 from ptokit.isa.model.words import VECTOR, KernelKind
 from ptokit.machine.memory import Memory, blank_copies, copied
+from ptokit.machine.slotnumber import SlotNumber
 from ptokit.machine.tile import ConvTile, GlobalView, Matrix, Pointer, Tile, local_array
 from ptokit.records import dataclass
 from ptokit.values.dtypes import DType
@@ -44,13 +45,6 @@ class Local(Protocol):
     def fresh(self, kind: TileType | ConvTileType, address: int) -> Matrix:
         """Return a new tile at a planned address, with undefined content."""
         ...
-
-
-class SlotNumber(int):
-    """A number in the frame of compiled code, so that one code serves all its values."""
-
-    def __repr__(self) -> str:
-        return "a slot"
 
 
 @dataclass(eq=False)  # not frozen: each call makes one

@@ -28,7 +28,7 @@ from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, RegisterType, TileType
 from ptokit.isa.model.types import Kind
 from ptokit.machine import cache
-from ptokit.machine.arguments import Bound, Env, Launch, Outcome, SlotNumber
+from ptokit.machine.arguments import Bound, Env, Launch, Outcome
 from ptokit.machine.execute import LOG, Core
 from ptokit.machine.executionlog import Logged
 from ptokit.machine.launchoptions import Options, RunLimits
@@ -40,6 +40,7 @@ from ptokit.machine.record.definitelanes import DefiniteLanes, Place
 from ptokit.machine.record.expressions import AxisWindow, Traced
 from ptokit.machine.record.handles import traced
 from ptokit.machine.record.trace import FRAME, Recorded
+from ptokit.machine.slotnumber import SlotNumber
 from ptokit.machine.undefinedstore import undefined_results
 from ptokit.records import dataclass
 from ptokit.values.fixpipe import FixPipe
@@ -336,7 +337,6 @@ class Job:
     @gc_disabled()
     def compiled(self, body: Block) -> Made | NotNative:
         """Return cached or new code, or the reason why there is none."""
-
         made: list[Plan] = []
 
         def make() -> tuple[str, bytes | None]:
@@ -467,7 +467,7 @@ class Job:
         handle = self.real[value]
         memory = getattr(handle, "memory", None)
         if isinstance(handle, SlotNumber):
-            return compiler.load(compiler.place(compiler.slot()))
+            return compiler.load(compiler.place(compiler.slot()), handle.limits)
         if not isinstance(memory, Memory):
             return handle
         space = next((s for s in compiler.spaces if s.real is memory), None)

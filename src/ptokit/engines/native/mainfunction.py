@@ -383,7 +383,10 @@ class MainFunction:
                 return number
             if number.text not in self.kept:
                 self.kept[number.text] = self.slot()
-            self.store(self.place(self.kept[number.text]), number)
-            return FrameSlot(self.kept[number.text])
+            slot, done = self.kept[number.text], f"the store of {number.text}"
+            if done not in self.code.known:  # once per basic block
+                self.code.known[done] = number.text
+                self.store(self.place(slot), number)
+            return FrameSlot(slot)
 
         return mapped(self.now(value), keep, lambda space: MemoryNumber(space.number))

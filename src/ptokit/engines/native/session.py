@@ -43,7 +43,7 @@ from ptokit.engines.reference.interpreter import (
 from ptokit.ir.module import Block, Op, Value
 from ptokit.machine import cache as codes
 from ptokit.machine import execute
-from ptokit.machine.arguments import Bound, Env, SlotNumber
+from ptokit.machine.arguments import Bound, Env
 from ptokit.machine.evaluation import NumpyArray
 from ptokit.machine.execute import QUEUES, Core
 from ptokit.machine.launchoptions import RunLimits
@@ -51,6 +51,7 @@ from ptokit.machine.memory import Bytes, Memory, address_of
 from ptokit.machine.record.code import NotNative
 from ptokit.machine.record.handles import FrameSlot, MemoryNumber, mapped
 from ptokit.machine.record.trace import NOWHERE
+from ptokit.machine.slotnumber import SlotNumber
 from ptokit.machine.state import FLAG_MEMORY, require_registers
 from ptokit.machine.tile import Matrix
 from ptokit.order.fifoend import COUNTERS, reason

@@ -358,6 +358,8 @@ class Int:
             raise NotNative("a number compared with something else")
         ends = (limits_of(n) if getattr(n, "proven", True) else EXTREMES for n in (self, other))
         answer = intervals.decided(word, *ends)
+        if answer is None and all(n.proven for n in (self, other) if isinstance(n, Int)):
+            answer = self.code.bounds.decided(word, form_of(self), form_of(other))
         if answer is not None:
             return Truth(self.code, str(answer).lower())
         return Truth(self.code, self.code.let(f"icmp {word} i64 {self.text}, {text(other)}"))
@@ -410,16 +412,19 @@ class Int:
         return Int(self.code, self.code.let(chosen), multiple, upper, limits)
 
     def least(self, other: Num) -> Num:
-        theirs = other if isinstance(other, int) else other.upper
-        bounds = [b for b in (self.upper, theirs) if b is not None]
+        uppers = self.upper, other if isinstance(other, int) else other.upper
+        bounds = [b for b in uppers if b is not None]
         limits = intervals.pairwise(min, self.limits, limits_of(other))
         smaller = self <= other  # equal numbers are one another's least, too
         smaller = smaller if smaller.constant else self < other
-        return self._pick(smaller, self, other, min(bounds, default=None), limits)
+        least = self._pick(smaller, self, other, min(bounds, default=None), limits)
+        if smaller.constant is None and isinstance(least, Int):
+            forms = (form_of(n) for n in (self, other) if isinstance(n, int) or n.proven)
+            self.code.bounds.smallest(least.text, forms)
+        return least
 
     def most(self, other: Num) -> Num:
-        theirs = other if isinstance(other, int) else other.upper
-        bounds = (self.upper, theirs)
+        bounds = self.upper, other if isinstance(other, int) else other.upper
         upper = None if None in bounds else max(b for b in bounds if b is not None)
         limits = intervals.pairwise(max, self.limits, limits_of(other))
         larger = self >= other
@@ -454,8 +459,9 @@ class Int:
         return Coded(self._pick(test, coded(yes, dtype).bits, coded(no, dtype).bits), dtype)
 
     def wrapped(self, bits: int) -> Int:
-        if bits == 64:
-            return self if self.proven else self._modulo()
+        if bits == 64:  # modulo 2**64, of which only powers of two are known divisors
+            divisor = min(self.multiple & -self.multiple, 1 << 63)
+            return self if self.proven else Int(self.code, self.text, divisor)
         if bits == 1:
             return self._make("and", self, 1, upper=1, limits=(0, 1))
         half = 1 << (bits - 1)
@@ -463,10 +469,6 @@ class Int:
             return self
         up = self._make("shl", self, 64 - bits)
         return self._make("ashr", up, 64 - bits, limits=(-half, half - 1))
-
-    def _modulo(self) -> Int:
-        """Return the number modulo 2**64, of which only powers of two are known divisors."""
-        return Int(self.code, self.text, min(self.multiple & -self.multiple, 1 << 63))
 
 
 @dataclass(frozen=True)
@@ -479,9 +481,8 @@ class Coded:
 
 def coded(number: Coded | NumpyArray | float, dtype: DType) -> Coded:
     """Return the number as a float of this type."""
-    if isinstance(number, Coded):
-        return number
-    return Coded(int(scalar(number, dtype).codes[0, 0]), dtype)
+    done = isinstance(number, Coded)
+    return number if done else Coded(int(scalar(number, dtype).codes[0, 0]), dtype)
 
 
 def form_of(number: Num) -> LinearForm:
