@@ -72,6 +72,24 @@ def test_tiles_that_a2a3_adds_in_groups(shape: tuple[int, int]) -> None:
     assert found.tobytes() == quieted(expected, "f32").tobytes()
 
 
+@pto.kernel(shapes="x[64, n] y[64, m]")
+def block_sums(x: pto.In, y: pto.Out) -> None:
+    for i in pto.grid(pto.cdiv(x.shape[1], 128)):
+        t = pto.load(pto.block(x, 0, i * 128, 64, 128))
+        pto.store(pto.block(y, 0, i, 64, 1), pto.rowsum(t))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_groups_of_tiles_that_are_whole_in_some_iterations(engine: str) -> None:
+    """64 x 128 is such a tile, 64 x 72, the last one, is none."""
+    x, y = numbers("f32", 64, 200), np.zeros((64, 2), np.float32)
+    block_sums.on("a2a3", engine=engine)(x, y)
+    of_whole = orders.special(orders.SPECIAL[64, 128])
+    expected = [orders.summed(x[:, :128], "f32", of_whole)]
+    expected.append(orders.summed(x[:, 128:], "f32", orders.on_a2a3))
+    assert y.tobytes() == quieted(np.hstack(expected), "f32").tobytes()
+
+
 LOOP = """\
 !src = !pto.tile_buf<vec, {rows}x{cols}xf32, valid=?x?>
 !dst = !pto.tile_buf<vec, {out}xf32, valid=?x?>
