@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 import ptokit as pto
 from account.files import ROOT
 from growth import growth
 from ptokit.analysis import known
+from ptokit.ir.garbage import gc_disabled
 
 SMALL, LARGE = "!pto.tile_buf<vec, 1x32xf32>", "!pto.tile_buf<vec, 64x128xf32>"
 
@@ -99,3 +102,16 @@ def test_many_tiles_are_checked_in_linear_time(kind: str) -> None:
     """
     programs = {count: chain(count, kind) for count in (100, 1000)}
     assert growth(lambda count: programs[count].check("a5"), 100, 1000) < 30
+
+
+def test_what_is_made_without_collection_is_not_walked_behind() -> None:
+    collected: list[object] = []
+    gc.collect()
+    gc.callbacks.append(lambda phase, info: collected.append(phase))
+    try:
+        with gc_disabled():
+            kept = [[n] for n in range(100_000)]
+        kept += [[n] for n in range(100)]
+    finally:
+        gc.callbacks.pop()
+    assert collected == []

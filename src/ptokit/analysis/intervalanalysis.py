@@ -61,7 +61,7 @@ class IntervalAnalysis(Checker):
             self.left.append(UndecidedRule(op.span, op.name, "the callee", why))
 
     def judge(self, op: Op, rule: Rule, env: Env, outcome: object) -> None:
-        varies = self.facts.varies(op, env)
+        varies = self.facts.varies(op, env.values())
         if outcome is False and not varies and self.stated(op, rule):
             super().judge(op, rule, env, outcome)
         elif outcome is False and not varies:

@@ -6,7 +6,7 @@ types is worked out once for all of them, see `Case`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import cache, cached_property
@@ -157,6 +157,7 @@ def cases() -> dict[tuple[object, ...], Case]:
 
 
 UNTYPED = (Elided, OpaqueType)
+NO_NUMBER = (Range, Missing)
 SETTLED = (Word, str, bool)  # values of attributes that are part of a case
 
 
@@ -286,7 +287,7 @@ class Facts:
         if op.page.type_of is not None and op.results:
             if case.sources and (kind := case.refined(env)) is not None:
                 self.types[op.results[0]] = kind
-            if self.varies(op, env):
+            if self.varies(op, [env[name] for name in case.slots]):
                 self.varying.add(op.results[0])
         elif op.page.folds and (inputs := case.inputs(env)) is not None:
             self._fold(op, inputs)
@@ -314,16 +315,14 @@ class Facts:
         self.types.pop(value, None)
         self.varying.discard(value)
 
-    def varies(self, op: Op, env: Env) -> bool:
-        """Return whether an operand is a range, or has a type that depends on one."""
+    def varies(self, op: Op, numbers: Iterable[Outcome]) -> bool:
+        """Return whether one of an op's numbers is a range, or a type depends on one."""
         if self.varying and any(value in self.varying for _, value in op.values()):
             return True
-        for number in env.values():
-            if isinstance(number, Many):
-                if any([isinstance(each, Range) for each in number.values]):
+        for number in numbers:
+            for each in number.values if isinstance(number, Many) else (number,):
+                if isinstance(each, Range):
                     return True
-            elif isinstance(number, Range):
-                return True
         return False
 
     def _fold(self, op: Op, inputs: Env) -> None:
@@ -362,4 +361,4 @@ def _single(value: object) -> object:
     """Return a number or a type; None for a range or an unknown value."""
     if isinstance(value, Many):
         return tuple([_single(v) for v in value.values])
-    return None if isinstance(value, Range | Missing) else value
+    return None if isinstance(value, NO_NUMBER) else value

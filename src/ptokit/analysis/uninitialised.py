@@ -156,8 +156,7 @@ def _written(op: Op) -> Iterator[tuple[str, Value]]:
     if op.results:
         yield from op.named_results()
     for name in _stored_outs(op.page):
-        bound = op.operands.get(name, ())
-        for value in bound if isinstance(bound, tuple) else (bound,):
+        for value in op.bound(name):
             yield name, value
 
 

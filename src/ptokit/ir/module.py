@@ -156,7 +156,7 @@ class Op:
     @property
     def ssa(self) -> bool:
         """True if the outputs are results instead of operands."""
-        return bool(self.page.outs()) and len(self.results) > len(self.page.results())
+        return len(self.results) > len(self.page.results()) and bool(self.page.outs())
 
     @property
     def of_registers(self) -> bool:

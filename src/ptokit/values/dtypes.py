@@ -79,7 +79,7 @@ class DType:
         """True if two elements share a byte."""
         return self.bits == 4
 
-    @property
+    @cached_property
     def pairs(self) -> bool:
         """True if text counts pairs of elements, in types and allocations (dispute X41)."""
         return self.packed and self.is_float

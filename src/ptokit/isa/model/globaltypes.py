@@ -59,12 +59,12 @@ class GlobalType:
     def rank(self) -> int:
         return len(self.shape)
 
-    @property
+    @cached_property
     def extents(self) -> Many:
         """The extents, for formulas."""
         return Many(self.shape)
 
-    @property
+    @cached_property
     def static_extents(self) -> Static:
         """The extents for formulas that compare them with a list: an unknown extent is equal."""
         return Static(self.shape)
