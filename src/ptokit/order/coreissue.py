@@ -40,11 +40,20 @@ from ptokit.values.enumerations import ACC
 
 
 class BufferFault(Enum):
-    """Kinds of faulty acquires and releases."""
+    """Kinds of faulty acquires and releases: what a pipe does, and the remedy."""
 
-    NOT_ACQUIRED = "releases"
-    ACQUIRED_TWICE = "acquires again"
-    NEVER_RELEASED = "keeps"
+    NOT_ACQUIRED = (
+        "releases {} without having acquired it",
+        "acquire the buffer first, or remove this release",
+    )
+    ACQUIRED_TWICE = (
+        "acquires {} again before releasing it",
+        "release the buffer first, or remove this acquire",
+    )
+    NEVER_RELEASED = (
+        "acquires {} and never releases it",
+        "release the buffer after its last use by the pipe",
+    )
 
 
 class BufferMisuse(NamedTuple):

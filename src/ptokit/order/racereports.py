@@ -11,9 +11,9 @@ from ptokit.ir.module import Op
 from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
-from ptokit.order.coreissue import BufferFault, BufferMisuse
+from ptokit.order.coreissue import BufferMisuse
 from ptokit.order.fifoend import SLOTS_OF
-from ptokit.order.hazards import Findings, Hazard, HazardKind, find
+from ptokit.order.hazards import Findings, Hazard, find
 from ptokit.order.innerflags import clashes, signal_clashes
 from ptokit.order.issue import Issue
 from ptokit.order.leftovers import Leftover, left_over
@@ -21,21 +21,6 @@ from ptokit.order.redundant import sets_without_wait
 from ptokit.order.waiting import Await, Post, QueueEntry
 from ptokit.records import dataclass
 
-DID = {HazardKind.RAW: "writes", HazardKind.WAR: "reads", HazardKind.WAW: "writes"}
-BUFFER_TEXTS = {  # seen, help
-    BufferFault.NOT_ACQUIRED: (
-        "releases {} without having acquired it",
-        "acquire the buffer first, or remove this release",
-    ),
-    BufferFault.ACQUIRED_TWICE: (
-        "acquires {} again before releasing it",
-        "release the buffer first, or remove this acquire",
-    ),
-    BufferFault.NEVER_RELEASED: (
-        "acquires {} and never releases it",
-        "release the buffer after its last use by the pipe",
-    ),
-}
 FLAG_TEXTS = {  # rule, help
     "flag-set-twice": (
         "each set is followed by one wait before the next set",
@@ -46,7 +31,6 @@ FLAG_TEXTS = {  # rule, help
         "wait for the flag before the kernel ends",
     ),
 }
-DOES = {HazardKind.RAW: "reads", HazardKind.WAR: "writes", HazardKind.WAW: "writes"}
 
 
 @dataclass(frozen=True)
@@ -90,16 +74,17 @@ class RaceReport:
             self.issue.given
         )  # shared addresses are chosen by the caller
         space, low, high = hazard.bytes
+        does, did = (f"{word}s" for word in hazard.kind.value.split(" after "))
         times = f", {hazard.times} times" if hazard.times > 1 else ""
         here, there = self._place(second), self._place(first)
         how = "may execute last" if hazard.inverted else "may not be complete"
-        before = f"{first.op.name} {DID[hazard.kind]} them first{there}, and {how}"
+        before = f"{first.op.name} {did} them first{there}, and {how}"
         return self._told(
             "hazard",
             second,
             severity=Severity.WARNING if lenient else Severity.ERROR,
             rule=f"{hazard.kind.value}, {pipes}: the first is complete before the second starts",
-            seen=f"it {DOES[hazard.kind]} bytes {low} to {high - 1} of {space}{here}{times}",
+            seen=f"it {does} bytes {low} to {high - 1} of {space}{here}{times}",
             help=self._edge(hazard),
             edge=_pipes_to_order(hazard),
             notes=(Note(before, first.op.span),),
@@ -130,7 +115,7 @@ class RaceReport:
         return f"a flag {pipe} -> {popped}: set after {after}, waited for before the slot is freed"
 
     def _buffer_misuse(self, wrong: BufferMisuse) -> Diagnostic:
-        entry, first, (seen, help) = wrong.entry, wrong.first, BUFFER_TEXTS[wrong.fault]
+        entry, first, (seen, help) = wrong.entry, wrong.first, wrong.fault.value
         return self._told(
             "acquire-release",
             entry,
