@@ -28,10 +28,10 @@ HOUSE = {
     "values": 2_800,  # element types, layouts, extents, conversions, the fix-pipe
     "isa/formula": 800,  # rules as formulas: judged, written out, compiled
     "isa/model": 2_100,  # types, layouts, targets, words of attributes
-    "isa/lang": 1_800,  # what a page is written in
+    "isa/lang": 1_700,  # what a page is written in
     "isa/disputes": 1_700,  # where the sources contradict each other
     "isa": 300,  # the index of the pages
-    "isa/pages": 21_600,  # the instructions
+    "isa/pages": 21_500,  # the instructions
     "isa/expansions": 2_100,  # tile instructions as vector functions
     "ir": 1_200,  # modules, functions, blocks, ops, values; their symbols and comments
     "text/types": 1_300,  # types as text

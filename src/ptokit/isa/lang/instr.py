@@ -19,7 +19,7 @@ from functools import cache
 from types import FunctionType
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
-from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Const, Env, Evaluate, Expr, Field, Many
+from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Computed, Const, Env, Expr, Field, Many
 from ptokit.isa.formula.rules import Rule, named, on, rules_of, when
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.hooks import Hook, check_body, check_hooks, parameters
@@ -39,7 +39,7 @@ from ptokit.isa.lang.operands import (
     TypeOf,
     like,
 )
-from ptokit.isa.lang.paths import OneOfPaths, Path, path
+from ptokit.isa.lang.paths import Path, one_of_paths, path
 from ptokit.isa.lang.traits import (
     ALIASES,
     BY_SCALAR,
@@ -386,26 +386,14 @@ def _types(base: type) -> dict[str, Operand]:
 PAGES: list[type[Instr]] = []
 
 
-class OnTarget(Expr):
-    """The formula 'the target has the instruction': false, for targets that lack it."""
-
-    def __init__(self, page: type[Instr]) -> None:
-        self.page = page
-
-    def compile(self) -> Evaluate:
-        return lambda env: False
-
-    def __str__(self) -> str:
-        return f"the target is one of: {', '.join(self.page.homes())}"
-
-
 @cache
 def _rules_on(page: type[Instr], target: Target) -> tuple[Rule, ...]:
     if page.exists_on(target):
         judge = target.judge
         rules = (r.judged(judge) for r in page.all_rules if target.follows(r.targets))
         return (*rules, *(_of_narrow_vectors(page) if target.narrow_vectors else ()))
-    return (Rule(OnTarget(page), NOT_ON_TARGET),)
+    homes = ", ".join(page.homes())
+    return (Rule(Computed(f"the target is one of: {homes}", lambda: False), NOT_ON_TARGET),)
 
 
 def _of_narrow_vectors(page: type[Instr]) -> Iterator[Rule]:
@@ -450,7 +438,7 @@ def _derived_rules(cls: type[Instr]) -> Iterator[Rule]:
     source, target = (cls.operand(n) for n in _ends(cls))
     for name in dict.fromkeys(name for p in cls.paths for name in p.on):
         available = tuple(p for p in cls.paths if name in p.on)
-        yield from on(name, named("location", OneOfPaths(source, target, available)))
+        yield from on(name, named("location", one_of_paths(source, target, available)))
     for p in cls.paths:
         here = (source.loc == Const(p.source)) & (target.loc == Const(p.target))
         yield from when(here, p.rules)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.isa.formula.formulas import UNKNOWN, Env, Evaluate, Expr, Field, Missing
+from ptokit.isa.formula.formulas import UNKNOWN, Computed, Expr, Field, Missing
 from ptokit.isa.formula.rules import HARDWARE, Rule, Ruled
 from ptokit.isa.formula.rules import on as on_targets
 from ptokit.isa.model.words import Pipe
@@ -41,27 +41,14 @@ def path(
     return Path(source, target, pipe, targets, on_targets(targets, rules), event)
 
 
-class OneOfPaths(Expr):
-    """The formula 'src.loc -> dst.loc is one of these paths'."""
+def one_of_paths(source: Field, target: Field, paths: tuple[Path, ...]) -> Expr:
+    """Return the formula 'src.loc -> dst.loc is one of these paths'."""
+    pairs = {(p.source, p.target) for p in paths}
 
-    def __init__(self, source: Field, target: Field, paths: tuple[Path, ...]) -> None:
-        self.source, self.target, self.paths = source, target, paths
+    def one_of(source: Loc | Missing, target: Loc | Missing) -> bool | Missing:
+        if isinstance(source, Missing) or isinstance(target, Missing):
+            return UNKNOWN
+        return (source, target) in pairs
 
-    def children(self) -> tuple[Expr, ...]:
-        return (self.source.loc, self.target.loc)
-
-    def compile(self) -> Evaluate:
-        pairs = {(p.source, p.target) for p in self.paths}
-        source, target = self.source.loc.eval, self.target.loc.eval
-
-        def one_of(env: Env) -> bool | Missing:
-            pair = (source(env), target(env))
-            if isinstance(pair[0], Missing) or isinstance(pair[1], Missing):
-                return UNKNOWN
-            return pair in pairs
-
-        return one_of
-
-    def __str__(self) -> str:
-        rows = ", ".join(dict.fromkeys(str(p) for p in self.paths))
-        return f"{self.source.loc} -> {self.target.loc} is one of: {rows}"
+    rows = ", ".join(dict.fromkeys(map(str, paths)))
+    return Computed(f"{{0}} -> {{1}} is one of: {rows}", one_of, source.loc, target.loc)

@@ -87,9 +87,7 @@ def not_empty(src: Operand) -> tuple[Ruled, ...]:
     return on(HARDWARE, by(ASSEMBLER, some))
 
 
-class RowArg(
-    RowReduce, inner_flags=(A2A3,), abstract=True, specials=NAN_IN_FRONT, disputes=("E2", "E39")
-):
+class RowArg(RowReduce, abstract=True, specials=NAN_IN_FRONT, disputes=("E2", "E39")):
     """dst[i, 0] = the column of the extreme of row i."""
 
     word: ClassVar[str]

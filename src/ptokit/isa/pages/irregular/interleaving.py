@@ -82,7 +82,7 @@ class TDeinterleaveOne(Instr, form="one", name="tdeinterleave", targets=(CPU, A5
     dst1 = Out(Tile, doc="the odd columns")
     dst0 = Out(Tile, doc="the even columns")
     src = In(Tile, doc="twice as many columns")
-    asm = Asm(order=("dst0", "dst1"), uniform=False)
+    asm = Asm(order=("dst0", "dst1"))
     example = {"src": WIDE}
     rules = (
         pairwise(dst0, dst1, src),

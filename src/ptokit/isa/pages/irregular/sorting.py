@@ -170,7 +170,7 @@ class TMrgSort(Merge, form="block", name="tmrgsort", disputes=("X21",), recorded
         dst.lines(u64)[0, :total] = merged.reshaped(1, total)
 
 
-class MergeLists(Merge, inner_flags=(A2A3, A5), abstract=True, disputes=("X22",)):
+class MergeLists(Merge, abstract=True, disputes=("X22",)):
     """Merge two to four sorted lists; with `exhausted` stop when the first list is used up.
 
     dst's valid columns limit the number of records. `executed` is written with `exhausted` only.

@@ -294,7 +294,6 @@ class VStus(AtAddress, name="vstus"):
 class StoredFirst(Below, name="vstus", form="to bytes"):
     """Store the first `count` lanes of a register."""
 
-    asm = Asm(shape="op")
     dst = Out(Tile)
     src = In(Lanes)
     count = In(Scalar, scalar="i32")

@@ -375,7 +375,6 @@ def filled(dst: Cells, src: Cells) -> None:
 class BurstIn(Below, name="mte_gm_ub", form="a burst", pipe=MTE2, example=COPIED):
     """Copy bytes of global memory into the vector buffer."""
 
-    asm = Asm(shape="op")
     dst = Out(Tile)
     src = In(Global)
     run = staticmethod(filled)
@@ -384,7 +383,6 @@ class BurstIn(Below, name="mte_gm_ub", form="a burst", pipe=MTE2, example=COPIED
 class BurstOut(Below, name="mte_ub_gm", form="a burst", pipe=MTE3, example=COPIED):
     """Copy bytes of the vector buffer to global memory."""
 
-    asm = Asm(shape="op")
     dst = Out(Global)
     src = In(Tile)
 
@@ -395,7 +393,6 @@ class BurstOut(Below, name="mte_ub_gm", form="a burst", pipe=MTE3, example=COPIE
 class BurstCombined(Below, name="mte_ub_gm", form="a burst, combined", pipe=MTE3, example=COPIED):
     """Combine elements of global memory with those of the vector buffer: sums, maxima or minima."""
 
-    asm = Asm(shape="op")
     dst = InOut(Global)
     src = In(Tile)
     combining = Attr(str)
@@ -414,7 +411,6 @@ def combined(old: Array, value: Array, combining: str) -> Array:
 class BurstWithin(Below, name="mte_ub_ub", form="a burst", example=COPIED):
     """Copy bytes of the vector buffer to other bytes of it."""
 
-    asm = Asm(shape="op")
     dst = Out(Tile)
     src = In(Tile)
     run = staticmethod(filled)
@@ -423,7 +419,6 @@ class BurstWithin(Below, name="mte_ub_ub", form="a burst", example=COPIED):
 class Filled(Below, name="mte_gm_ub", form="a pad", pipe=MTE2, example=COPIED):
     """Fill elements of the vector buffer with a number."""
 
-    asm = Asm(shape="op")
     dst = Out(Tile)
     value = In(Scalar, element=True)
 

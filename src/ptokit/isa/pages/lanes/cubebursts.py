@@ -169,7 +169,6 @@ def filled(dst: Cells, src: Cells) -> None:
 class L1Burst(Below, abstract=True, form="a burst", core=CUBE, example=MULTIPLIED):
     """One burst of bytes to or from L1."""
 
-    asm = Asm(shape="op")
     dst = Out(Tile)
     src = In(Tile)
     run = staticmethod(filled)
@@ -274,7 +273,6 @@ class CopyToBiases(BiasTable, name="copy_cbuf_to_bt"):
 class BiasesLoaded(Below, name="mte_l1_bt", form="a burst", core=CUBE, pipe=MTE1):
     """Load biases from L1 into the bias table; f16 and bf16 become f32."""
 
-    asm = Asm(shape="op")
     dst = Out(Tile)
     src = In(Tile)
     example = MULTIPLIED
@@ -380,7 +378,6 @@ class CreateL1Matrix(Fills, name="create_cbuf_matrix"):
 class WordsFilled(Below, name="raw_fill_l1", form="a run", pipe=MTE2, core=CUBE):
     """Fill words of L1."""
 
-    asm = Asm(shape="op")
     dst = Out(Tile)
     value = In(Scalar, scalar="i32")
     example = MULTIPLIED

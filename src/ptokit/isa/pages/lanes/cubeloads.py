@@ -134,7 +134,6 @@ def matrix_of(
 class BlockLoaded(Below, name="mte_gm_l1_frac", form="a block", pipe=MTE2, core=CUBE):
     """Load columns of a matrix into L1."""
 
-    asm = Asm(shape="op")
     dst = Out(Tile)
     src = In(Global)
     example = MULTIPLIED
@@ -146,7 +145,6 @@ class BlockLoaded(Below, name="mte_gm_l1_frac", form="a block", pipe=MTE2, core=
 class Cleared(Below, name="mte_gm_l1_frac", form="zeros", pipe=MTE2, core=CUBE):
     """Fill columns of a block of L1 with 0."""
 
-    asm = Asm(shape="op")
     dst = Out(Tile)
     example = MULTIPLIED
 
@@ -213,7 +211,6 @@ class RightLoad(OperandLoad, abstract=True, extents=("k", "n")):
 class OperandLoaded(Below, name="mte_l1_l0a", form="a matrix", pipe=MTE1, core=CUBE):
     """Load a matrix from L1 to an operand of the cube, or its scales."""
 
-    asm = Asm(shape="op")
     dst = Out(Tile)
     src = In(Tile)
     example = MULTIPLIED

@@ -125,7 +125,6 @@ def finite(x: Array) -> Array:
 class Saturated(Below, name="mad", form="saturated", pipe=M, core=CUBE, example=MULTIPLIED):
     """c = a x b, perhaps plus acc or biases; infinity counts as the greatest number, NaN as 0."""
 
-    asm = Asm(shape="op")
     c = Out(Tile)
     a = In(Tile)
     b = In(Tile)

@@ -173,7 +173,6 @@ def parameters(
 class OutOfL0C(Below, abstract=True, pipe=FIX, core=CUBE, example=MULTIPLIED, uses=(FIXPIPE,)):
     """A matrix out of L0C, converted."""
 
-    asm = Asm(shape="op")
     src = In(Tile)
     scale = In(Scalar, None, element=True)
     scales = In(Tile, None)

@@ -53,7 +53,6 @@ class VLdsB(EightBlocks, name="vsldb"):
 class LoadedBlock(Below, name="vsldb", form="of bytes"):
     """Load block `number` of a register, if that lane of the mask is selected."""
 
-    asm = Asm(shape="op")
     dst = InOut(Lanes)
     src = In(Tile)
     mask = In(Lanes)
@@ -92,7 +91,6 @@ class VStsB(EightBlocks, name="vsstb"):
 class StoredBlock(Below, name="vsstb", form="to bytes"):
     """Store block `number` of a register, if that lane of the mask is selected."""
 
-    asm = Asm(shape="op")
     dst = Out(Tile)
     src = In(Lanes)
     mask = In(Lanes)

@@ -299,7 +299,6 @@ class RowOfTile(Below, name="tile_bytes", traits=(WINDOW,), pipe=S):
     """
 
     targets = None  # the instructions that use it say where they are
-    asm = Asm(shape="op")
     result = Result(Tile)
     tile = In(Tile)
     offset = In(Scalar, scalar="i64", doc="in bytes")

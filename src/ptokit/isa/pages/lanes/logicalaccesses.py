@@ -188,7 +188,6 @@ class LogicalLoadRows(AtAddress, name="vmi.vload", form="by rows"):
 class LoadedRows(Below, name="vmi.vload", form="of rows"):
     """Load the lanes of a logical vector from rows, one after another."""
 
-    asm = Asm(shape="op")
     dst = Out(Vector)
     rows = In(Tile, many=True)
     example = FROM_ROWS
@@ -264,7 +263,6 @@ class LogicalStoreBlocks(StoreRows, name="vmi.vsstb"):
 class StoredRow(Below, name="vmi.vstore", form="to a row"):
     """Store row `number` of a logical vector, of which the mask selects lanes."""
 
-    asm = Asm(shape="op")
     dst = Out(Tile)
     src = In(Vector)
     mask = In(Vector, default=None)

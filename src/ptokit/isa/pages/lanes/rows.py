@@ -102,7 +102,7 @@ class OnRow(AtAddress, abstract=True):
         fields = {f.name: f for f in (*cls.operands, *cls.attrs) if f.name not in cls.first_alone}
         fields[cls.pointer().name] = Operand(cls.pointer().role, Tile)
         text = {"__doc__": cls.summary(), "__module__": cls.__module__, "run": cls.body}
-        facts = {"name": cls.name, "example": cls.example, "asm": Asm(shape="op")}
+        facts = {"name": cls.name, "example": cls.example}
         form = "to bytes" if cls.pointer().written else "of bytes"
         return page_of(Below, title, fields | cls.more() | text, **facts, form=form)
 

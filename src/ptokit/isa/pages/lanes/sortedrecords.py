@@ -55,7 +55,6 @@ class VBitSort(AtAddress, name="vbitsort", example=SORTED):
 class GroupSorted(Below, name="vbitsort", form="to bytes", example=SORTED):
     """Sort 32 scores, the greatest first, with their indices."""
 
-    asm = Asm(shape="op")
     dst = Out(Tile)
     src = In(Tile)
     index = In(Tile)
@@ -149,7 +148,6 @@ def merged_lists(*sources: Cells | None) -> tuple[Array, Array]:
 class ListsMerged(Below, name="vmrgsort4", form="to bytes", example=MERGED):
     """Merge sorted lists of records, up to the end of one if `exhausted`."""
 
-    asm = Asm(shape="op")
     dst = Out(Tile)
     src0 = In(Tile)
     src1 = In(Tile)
@@ -170,7 +168,6 @@ class ListsMerged(Below, name="vmrgsort4", form="to bytes", example=MERGED):
 class ListsTaken(Below, name="vmrgsort4", form="the records taken", example=MERGED):
     """The records that a merge takes from each list, up to the end of one."""
 
-    asm = Asm(shape="op")
     dst = Out(Lanes)
     src0 = In(Tile)
     src1 = In(Tile)
@@ -210,7 +207,6 @@ class LaneAsNumber(
 ):
     """One lane of a register as a number."""
 
-    asm = Asm(shape="op")
     result = Result(Scalar)
     src = In(Lanes)
     lane = Attr(int, 0)

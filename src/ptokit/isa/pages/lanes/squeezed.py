@@ -85,7 +85,6 @@ class SprStS(RegisterStore, name="sprsts"):
 class StoredNumber(Below, name="sprsti", form="to bytes", example=CLEARED):
     """Store a number of 32 bits."""
 
-    asm = Asm(shape="op")
     dst = Out(Tile)
     value = In(Scalar, scalar="i64")
 
@@ -126,7 +125,6 @@ class VStur(AtAddress, name="vstur", example=CLEARED, changes={AR: None}):
 class SqueezedStored(Below, name="vstur", form="to bytes", example=CLEARED):
     """Store as many lanes of a register as a mask selects."""
 
-    asm = Asm(shape="op")
     dst = Out(Tile)
     src = In(Lanes)
     mask = In(Lanes)
@@ -140,7 +138,6 @@ class SqueezedStored(Below, name="vstur", form="to bytes", example=CLEARED):
 class LanesCounted(Below, name="vstur", form="the lanes", example=CLEARED):
     """dst[i] = the number of lanes that a mask selects."""
 
-    asm = Asm(shape="op")
     dst = Out(Lanes)
     src = In(Lanes)
     mask = In(Lanes)

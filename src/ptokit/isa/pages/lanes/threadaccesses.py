@@ -32,7 +32,6 @@ class OneElement(Below, abstract=True, traits=(BY_SCALAR, ONE_ELEMENT)):
     """One element of memory, accessed by a thread."""
 
     specials = ""
-    targets = ("cpu", "a5")
 
 
 class Ldg(OneElement, name="ldg"):

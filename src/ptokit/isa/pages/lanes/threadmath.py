@@ -134,7 +134,6 @@ class MulWide(Below, name="mul_i32toi64"):
 
 
 ROUNDINGS = {mode.cpp[6:-1]: rounding for mode, rounding in MODES.items() if mode is not None}
-FLOATS_OF_THREADS = ("f16", "bf16", "f32", "f8e4m3", "f8e5m2", "hif8")
 
 
 class Convert(Below, name="convert"):

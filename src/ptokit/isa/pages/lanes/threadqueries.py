@@ -5,8 +5,6 @@ from ptokit.isa.lang.page import *
 from ptokit.isa.pages.lanes import threadnumbers as numbers
 from ptokit.isa.pages.lanes.lanefamilies import Below
 
-ONLY = "a thread of a launch executes it; put it into a function with pto.simt_entry"
-
 
 def by_threads(*statements: str) -> str:
     """Return a program of 32 threads: statements on %dst, an array, and %i, their number."""
