@@ -68,13 +68,15 @@ from ptokit.isa.lang.samples import *
 from ptokit.isa.lang.specials import *
 from ptokit.isa.lang.traits import *
 from ptokit.isa.lang.vectors import *
+from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.precisions import *
+from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import *
 from ptokit.isa.model.words import *
 from ptokit.values.arrays import Array, Cells, Images, Number, Term, ValidRegion, digits, in_zz
 from ptokit.values.dtypes import *
 from ptokit.values.enumerations import *
-from ptokit.values.layouts import DN, ND, NN, NZ, ZN, ZZ, Layout
+from ptokit.values.layouts import DN, ND, NN, NZ, ZN, ZZ, Layout, Shape
 from ptokit.values.scalars import least, most
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import at_address
 from ptokit.isa.pages.windows import inside, on_a2a3
-from ptokit.values.layouts import Shape
 
 ALL = "write the valid extents of the window in its type, or give valid [..]"
 KEPT = "a window has the pad and the compact mode of its source"

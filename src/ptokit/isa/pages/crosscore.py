@@ -6,7 +6,6 @@ from math import prod
 from ptokit.isa.formula.formulas import Missing
 from ptokit.isa.lang.asm import CppOn
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.pages.synchronisation import (
     OPERATION,
     CoreFlags,

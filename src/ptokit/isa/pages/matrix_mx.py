@@ -14,7 +14,6 @@ from ptokit.isa.pages.matrix import (
 from ptokit.isa.pages.quantisation import GROUP
 from ptokit.isa.pages.windows import FP4
 from ptokit.values.functions import wide
-from ptokit.values.layouts import Shape
 
 A_SCALE = "!pto.tile_buf<scaleleft, 64x2xf8E8M0FNU, slayout=row_major, fractal=32>"
 ROW_SCALE = A_SCALE.replace(", slayout", ", valid=1x2, slayout")

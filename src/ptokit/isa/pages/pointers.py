@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from ptokit.isa.lang.localmemory import LocalPointer, Lowering
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.addresses import known_array
-from ptokit.values.layouts import Shape
 from ptokit.values.scalars import Integer, choice, truth
 
 LINES = "memref<16x32xf32, #pto.address_space<vec>>"

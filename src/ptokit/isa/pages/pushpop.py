@@ -1,7 +1,6 @@
 """FIFOs between cores: one kind of core pushes, the other kind pops."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.fifoexamples import BOTH_WAYS, HANDLED, OLDER, OUT_OF_MEMORY, TO_AIC, TO_AIV
 from ptokit.isa.pages.slots import (
     BY_COLUMNS,
@@ -17,7 +16,6 @@ from ptokit.isa.pages.slots import (
     release,
     split_in_cpp,
 )
-from ptokit.values.layouts import Shape
 
 
 class AtFifo(

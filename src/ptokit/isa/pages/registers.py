@@ -2,7 +2,6 @@
 
 from numpy import asarray
 
-from ptokit.isa.formula.formulas import Many
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.windows import PARAMETERS_DOC
 from ptokit.values.formats import encode

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.epilogues import CONVERSIONS, EpilogueMode, clause_value
-from ptokit.isa.model.globaltypes import GlobalType
 
 TO_VECTOR, TO_CUBE, BOTH = 1, 2, 3  # what `dir_mask` may be: a bit for each direction
 MOST_FLAGS = 16  # of a core; each direction of a FIFO takes two

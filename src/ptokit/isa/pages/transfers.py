@@ -1,9 +1,7 @@
 """Memory: TLOAD and TSTORE, between global memory and tiles."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import LARGER_VIEWS, Target
-from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.unlikeextents import as_moved, by_lines
 from ptokit.isa.pages.windows import (
     CAST_F16_SUMS,

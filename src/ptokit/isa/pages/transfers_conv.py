@@ -1,9 +1,7 @@
 """Loads of convolution tiles: feature maps and weights, in blocks of channels or from planes."""
 
-from ptokit.isa.formula.formulas import Evaluate, Missing
+from ptokit.isa.formula.formulas import Missing
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import ConvTileType
 from ptokit.isa.pages.layout.ttrans import places
 from ptokit.values.layouts import Extents
 

@@ -1,8 +1,6 @@
 """Global memory views: tensors from pointers, partitions from tensors."""
 
-from ptokit.isa.formula.formulas import Many
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.pages.addresses import known_array
 
 SIDE_BY_SIDE = "two elements of a byte are neighbours in a row"

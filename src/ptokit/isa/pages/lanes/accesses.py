@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.localmemory import Lowering
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import RegisterType, TileType
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.lanes.rows import AtAddress, OnRow, in_buffer, one_of, same_size
 

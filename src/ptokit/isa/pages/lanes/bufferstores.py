@@ -13,7 +13,6 @@ from ptokit.isa.pages.lanes.fixpipestores import (
     limited,
 )
 from ptokit.isa.pages.lanes.lanefamilies import *
-from ptokit.values.enumerations import BUFFERS
 
 HALVES = ("split_m", "split_n")
 

@@ -10,12 +10,9 @@ from ptokit.isa.lang.localmemory import (
     OUT_OF_UB,
     PADDING,
     STEPS,
-    LocalPointer,
     Lowering,
-    Quantity,
 )
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.pointers import AddPtr, CastPtr
 from ptokit.isa.pages.views import MakeTensorView

@@ -1,7 +1,6 @@
 """Integers of 32 bits with their carries, and products of 64 bits."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import LogicalType
 from ptokit.isa.pages.lanes.lanefamilies import *
 
 

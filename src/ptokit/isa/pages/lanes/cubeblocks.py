@@ -1,12 +1,10 @@
 """Operands of the cube from L1 by boxes: a grid of boxes with its start, extents and steps."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.lanes.cubebursts import within
 from ptokit.isa.pages.lanes.cubeexample import MULTIPLIED
 from ptokit.isa.pages.lanes.cubeloads import BOX, OperandLoaded, across, moved_alone, numbers
 from ptokit.isa.pages.lanes.lanefamilies import *
-from ptokit.values.layouts import Shape
 
 BYTES_OF_BOX = 512
 PACKED = (f4e2m1x2, f4e1m2x2)

@@ -1,6 +1,6 @@
 """Transfers to and from L1, and into the tables of the cube, below tiles."""
 
-from ptokit.isa.lang.localmemory import Lowering, Quantity
+from ptokit.isa.lang.localmemory import Lowering
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.lanes.bytebursts import LOOP, NBURST, Bursts, fields_of, nest, row
 from ptokit.isa.pages.lanes.cubeexample import MULTIPLIED

@@ -1,15 +1,12 @@
 """Matrices into L1 in boxes, and on to the operands of the cube, below tiles."""
 
-from ptokit.isa.lang.localmemory import Lowering, Quantity
+from ptokit.isa.lang.localmemory import Lowering
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.globaltypes import GlobalType
-from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.lanes.cubebursts import within
 from ptokit.isa.pages.lanes.cubeexample import MULTIPLIED
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.pointers import AddPtr, CastPtr
 from ptokit.isa.pages.views import MakeTensorView
-from ptokit.values.layouts import Shape
 
 BOX = 16  # rows of a box
 GROUP = 32  # elements along k that have one scale

@@ -1,9 +1,8 @@
 """Products of matrices in L0A and L0B, below tiles: they are executed as those of tiles."""
 
 from ptokit.isa.lang.instr import Role
-from ptokit.isa.lang.localmemory import Lowering, Quantity
+from ptokit.isa.lang.localmemory import Lowering
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.lanes.cubebursts import within
 from ptokit.isa.pages.lanes.cubeexample import MULTIPLIED
 from ptokit.isa.pages.lanes.cubeloads import (
@@ -20,7 +19,6 @@ from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.matrix import TMatMul, TMatMulAcc, TMatMulBias, factors, write_boxes
 from ptokit.isa.pages.matrix_mx import TMatMulMx, TMatMulMxAcc, TMatMulMxBias
 from ptokit.values.fixpipe import FLT_MAX, HALF_MAX
-from ptokit.values.layouts import Shape
 
 SHORT = {"round_even": ShortF32.RINT_10, "round_away": ShortF32.ROUND_10}
 # unit flags: a product waits for moves out of the sums, and lets later ones begin

@@ -2,22 +2,14 @@
 
 from typing import NamedTuple
 
-from ptokit.isa.lang.localmemory import (
-    COMBINED,
-    COMBINING,
-    LocalPointer,
-    Lowering,
-    Quantity,
-)
+from ptokit.isa.lang.localmemory import COMBINED, COMBINING, Lowering
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.lanes.bytebursts import combined
 from ptokit.isa.pages.lanes.cubebursts import in_table, within
 from ptokit.isa.pages.lanes.cubeexample import MULTIPLIED
 from ptokit.isa.pages.lanes.cubeloads import BOX, matrix_of, numbers, whole_boxes
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.values.fixpipe import HALF_MAX, FixPipe, narrowed
-from ptokit.values.layouts import Shape
 
 SCALED = ("qf322f16", "qf322bf16", "qf322f32", "qf322fp8", "qf322hif8", "qs322bf16")
 ROUNDED = ("qf322b8",)

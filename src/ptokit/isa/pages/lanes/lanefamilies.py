@@ -14,10 +14,8 @@ from typing import Any
 from ptokit.isa.lang.localmemory import LocalPointer, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import Capacity, in_memory
-from ptokit.isa.model.tiles import TileType
 from ptokit.isa.pages.allocation import Allocation
 from ptokit.records import dataclass
-from ptokit.values.layouts import Shape
 
 BELOW, INHERITED = Asm(shape="lanes", cpp_on=NOWHERE), Asm()
 BYTES = 256  # of a register

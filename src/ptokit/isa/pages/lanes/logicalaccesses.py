@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.localmemory import Lowering
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import LogicalType, TileType
 from ptokit.isa.pages.lanes.gatheredlanes import indices
 from ptokit.isa.pages.lanes.lanefamilies import *
 from ptokit.isa.pages.lanes.rows import AtAddress, ByIndex, OnRow, in_buffer, one_of

@@ -5,10 +5,8 @@ from typing import Any, cast
 
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.hooks import Hook
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.localmemory import Lowering
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import REGISTER_KINDS, Type
 from ptokit.isa.pages.lanes.lanefamilies import *
 
 BUFFER = 256 * 1024  # bytes that indices may reach

@@ -1,6 +1,5 @@
 """Records of a score and an index, sorted in the vector buffer."""
 
-from ptokit.isa.lang.localmemory import LocalPointer, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import register
 from ptokit.isa.pages.irregular.sorting import BLOCK, RECORD, codes, descending, keys_of

@@ -4,7 +4,7 @@ AR is known behind `sprclr`, in straight code and loops whose iterations are kno
 not executed.
 """
 
-from ptokit.isa.lang.localmemory import LocalPointer, Lowering, Quantity
+from ptokit.isa.lang.localmemory import Lowering
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.tiles import register
 from ptokit.isa.pages.lanes.accesses import InitAlign

@@ -7,7 +7,6 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.pages.unlikeextents import as_moved_tiles
 from ptokit.isa.pages.windows import *
 from ptokit.values.fixpipe import convert, narrowed, without_negatives
-from ptokit.values.layouts import Shape
 
 MOVE_CUBE_A5 = (i8, f8e4m3, f8e5m2, hif8, f16, bf16, f32, *FP4)
 MOVE_VEC_A5 = (f32, i32, f16, bf16, i8, u8, f8e4m3, f8e5m2, hif8, *FP4)
