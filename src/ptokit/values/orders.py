@@ -87,12 +87,12 @@ def by_halves(x: Array) -> Array:
 
 def in_groups(src: Cells) -> Array | None:
     """Return row sums of a tile that a2a3 adds in groups; None for other or partial tiles."""
-    rows, cols = src.rows, src.cols  # numbers, as those of `valid` need not be
-    width = IN_GROUPS.get((rows, cols))
-    if width is None or src.valid.rows != rows or src.valid.cols != cols:
+    rows, cols = src.valid
+    width = IN_GROUPS.get((src.rows, src.cols))
+    if width is None or rows != src.rows or cols != src.cols:
         return None
     sums = tree(src[:rows, :cols].T, width)
-    groups = [sums[n : n + GROUP, :] for n in range(0, cols // width, GROUP)]
+    groups = [sums[n : n + GROUP, :] for n in range(0, src.cols // width, GROUP)]
     while len(groups) > 1:
         groups = _pairs(groups)
     return tree(groups[0], GROUP).T
