@@ -57,6 +57,8 @@ class Gathers:
         if not (direct and isinstance(index, Apply) and index.word == "cast"):
             return None
         [leaf] = index.args
+        while isinstance(leaf, Apply) and leaf.word == "bitcast":
+            [leaf] = leaf.args
         plain = isinstance(leaf, Leaf) and leaf.dtype.is_int and leaf.dtype.size == 4
         linear = _row_major(node) and node.cells.dtype.size == 4 and node.where_ is None
         return leaf if plain and linear and isinstance(leaf, Leaf) else None
@@ -124,8 +126,7 @@ class Gathers:
         if length > 1:  # the first index decides for the run
             point = LanePositions(point.positions, point.steps, 1)
         lanes, words = self.function.words(point, used)
-        last = lanes.splat("i64", str(prod(node.taken.over) - length))
-        wrong = lanes.op("icmp ugt", "i64", words.value(node.index), last)
+        wrong = words.above(node.index, prod(node.taken.over) - length)
         if node.where_ is not None:
             wrong = lanes.op("and", "i1", wrong, words.value(node.where_))
         return lanes, wrong

@@ -171,6 +171,16 @@ class Words:
             return result
         return self.deferred[node]
 
+    def above(self, index: Traced, last: int) -> str:
+        """Return whether an index is negative or greater than `last`, in as few bits as it has."""
+        if isinstance(index, Apply) and index.word == "cast":
+            [source] = index.args
+            most = (1 << source.dtype.bits - source.dtype.signed) - 1
+            index = source if source.dtype.is_int and last <= most else index
+        kind = element(index.dtype)
+        limit = self.lanes.splat(kind, str(last))
+        return self.lanes.op("icmp ugt", kind, self.value(index), limit)
+
     def _apply(self, node: Apply) -> str:
         word = getattr(self, f"_{node.word}", None)
         if word is not None:

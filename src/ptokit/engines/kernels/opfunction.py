@@ -155,25 +155,23 @@ class OpFunction(FunctionBase):
         slots, begin = dict[int, str](), len(self.code.lines)
 
         def flag(lanes: Lanes, wrong: str) -> None:
-            kinds = lanes.type("i1")
-            if lanes.count not in slots:
-                slots[lanes.count] = self.slot(kinds)
-            old = self.code.let(f"load {kinds}, ptr {slots[lanes.count]}")
-            self.code.do(
-                f"store {kinds} {lanes.op('or', 'i1', old, wrong)}, ptr {slots[lanes.count]}"
-            )
+            kinds = lanes.type("i32")  # as wide as most comparisons: masks would be packed
+            slot = slots.setdefault(lanes.count, "") or self.slot(kinds)
+            slots[lanes.count] = slot
+            old = self.code.let(f"load {kinds}, ptr {slot}")
+            new = lanes.op("or", "i32", old, lanes.convert("sext", "i1", wrong, "i32"))
+            self.code.do(f"store {kinds} {new}, ptr {slot}")
 
         yield flag
         self.checks = True
         for count, slot in slots.items():
-            kinds = Lanes(self.code, count).type("i1")
-            none = "zeroinitializer" if count > 1 else "false"
-            self.code.lines.insert(begin, f"  store {kinds} {none}, ptr {slot}")
+            kinds = Lanes(self.code, count).type("i32")
+            self.code.lines.insert(begin, f"  store {kinds} zeroinitializer, ptr {slot}")
             wrong = self.code.let(f"load {kinds}, ptr {slot}")
             if count > 1:
-                name = f"vector.reduce.or.v{count}i1"
-                wrong = self.code.let(f"call i1 @llvm.{name}({kinds} {wrong})")
-            self.code.fail(wrong)
+                name = f"vector.reduce.or.v{count}i32"
+                wrong = self.code.let(f"call i32 @llvm.{name}({kinds} {wrong})")
+            self.code.fail(self.code.let(f"icmp ne i32 {wrong}, 0"))
 
     def check_reads(self, reads: Sequence[WindowRead]) -> None:
         """Emit checks that all reads of tracked memories read written elements."""
@@ -228,12 +226,17 @@ class OpFunction(FunctionBase):
         if isinstance(store, ScatterStore):
             scatter = Scatter(self, store, [])
             with self.flagging() as flag:
-                scatter.walk(lambda point: flag(*scatter.outside(point)), "indices inside?")
+
+                def check(point: LanePositions) -> None:
+                    flag(*scatter.outside(point))
+
+                lanes = min(self.lanes(4), self.lanes_of(store.parts))
+                scatter.walk(check, "indices inside?", lanes)
 
     def _guard(self, gather: Gather, window: WindowStore) -> None:
         inner = [gather.index] if gather.where_ is None else [gather.index, gather.where_]
         used = self.uses(inner)
-        lanes = self.lanes_of([gather])
+        lanes = max(self.lanes(4), self.lanes_of([gather]))
         with self.flagging() as flag:
 
             def act(point: LanePositions) -> None:

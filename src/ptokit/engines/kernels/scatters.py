@@ -22,27 +22,32 @@ class Scatter:
         self.over: tuple[int, int] = store.rows.count, store.cols.count  # type: ignore[assignment]  # the counts are ints, as checked above
         self.targets, self.used, self.nowhere = targets, function.uses(store.parts), ""
         self.lanes = min(function.lanes(8), function.lanes_of(store.parts))
+        self.alone = store.where is None and all(map(_moved, store.parts))
 
     def outside(self, point: LanePositions) -> tuple[Lanes, str]:
         """Return the lanes with a used index outside the target."""
         lanes, words = self.function.words(point, self.used)
-        last = lanes.splat("i64", str(prod(self.over) - 1))
-        wrong = lanes.op("icmp ugt", "i64", words.value(self.store.index), last)
+        wrong = words.above(self.store.index, prod(self.over) - 1)
         if self.store.where is not None:
             wrong = lanes.op("and", "i1", wrong, words.value(self.store.where))
         return lanes, wrong
 
     def run(self) -> None:
         self.nowhere = self.function.slot("i64")
-        self.walk(self._act, "scatter")
+        self.walk(self._each if self.alone else self._act, "scatter", self.lanes)
 
-    def walk(self, act: Act, what: str) -> None:
+    def walk(self, act: Act, what: str, lanes: int) -> None:
         """Visit the indices in row-major order."""
         rows, cols = counters()
         index = self.store.index
         counts = self.function.number(index.rows), self.function.number(index.cols)
         accesses = [cols, rows, *self.used.values()]
-        Walk(self.code, self.lanes, *counts, accesses, act, what, ordered=True).run()
+        Walk(self.code, lanes, *counts, accesses, act, what, ordered=True).run()
+
+    def _each(self, point: LanePositions) -> None:
+        """Store one element after the other, each loaded alone."""
+        for one in point.alone():
+            self._act(one)
 
     def _act(self, point: LanePositions) -> None:
         lanes, words = self.function.words(point, self.used)
@@ -80,3 +85,10 @@ class Scatter:
             return given[node] if node in given else self.function.constant(Leaf(node), lane)
 
         return Words(lane, leaf, {}).value(Apply(word, (old, new), {}))
+
+
+def _moved(x: Traced) -> bool:
+    """Return whether an expression is an operand or its conversion: alone it costs one load."""
+    while isinstance(x, Apply) and x.word in ("bitcast", "cast"):
+        [x] = x.args
+    return isinstance(x, Leaf)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import accumulate
+from math import gcd
 from typing import cast
 
 from ptokit.engines.kernels import matmul, ordering
@@ -31,6 +32,7 @@ from ptokit.values.arrays import BOOL, Array
 from ptokit.values.dtypes import DType
 from ptokit.values.layouts import Axis, IndexMap, known
 
+COPIES = 8  # of the sum of a bin
 FEW = 4  # products with fewer rows have a function of their own
 LOWEST = 0x0101010101010101  # the lowest bit of each byte of a word
 ONE_EACH = 0x8040201008040201 - (1 << 64)  # bit n in byte n
@@ -363,24 +365,29 @@ class Temporaries:
         rows, cols = counters()
 
         def act(point: LanePositions) -> None:
-            lanes, words = self.function.words(point, used)
-            places, *ones = (words.value(p) for p in parts)
-            row = point.positions[rows] * node.cols
-            for number in range(lanes.count):
-                place, step = lanes.one("i64", places, number), "1"
+            for one in point.alone():
+                _, words = self.function.words(one, used)
+                place, *ones = (words.value(p) for p in parts)
+                step = "1"
                 for keep in ones:  # elements that do not count add 0 to the first bin
-                    one = lanes.one("i64", keep, number)
-                    place = self.code.let(f"mul i64 {place}, {one}")
-                    step = self.code.let(f"trunc i64 {one} to i32")
+                    place = self.code.let(f"mul i64 {place}, {keep}")
+                    step = self.code.let(f"trunc i64 {keep} to i32")
+                row = one.positions[rows] * node.cols
                 self._add(self._bin(pointer, Int(self.code, place) + row), step)
 
         shape = self.function.lanes_of(parts, 8), *self.function.counts(window)
         Walk(self.code, *shape, [cols, rows, *used.values()], act, "tally", ordered=True).run()
-        count, more = self.function.number(node.rows), node.cols - 1
-        with self.code.loop(count, "sums") as row, self.code.loop(more, "of bins") as col:
-            before = self._bin(pointer, row * node.cols + col)
-            where = self._bin(pointer, row * node.cols + col + 1)
-            self._add(where, self.code.let(f"load i32, ptr {before}"))
+        total = self.function.slot("i32")  # a register: memory would pass on each sum too late
+        with self.code.loop(self.function.number(node.rows), "sums") as row:
+            self.code.do(f"store i32 0, ptr {total}")
+            copies = gcd(bound(node.cols), COPIES)
+            with self.code.loop(node.cols, "of bins", copies) as col:
+                for copy in range(copies):
+                    where = self._bin(pointer, row * node.cols + (col + copy))
+                    self._add(total, self.code.let(f"load i32, ptr {where}"))
+                    self.code.do(
+                        f"store i32 {self.code.let(f'load i32, ptr {total}')}, ptr {where}"
+                    )
         return cells
 
     def _bin(self, pointer: str, place: Num) -> str:

@@ -81,6 +81,12 @@ class LanePositions:
         positions = {a: plus(p, more) for (a, p), more in places}
         return replace(self, positions=positions)
 
+    def alone(self) -> Iterator[LanePositions]:
+        """Yield a point for each lane: for words that would take vectors to pieces."""
+        for number in range(self.lanes):
+            moved = self.further(number * step for step in self.steps.values())
+            yield replace(moved, lanes=1)
+
     def moved(self, loop: Loop, iterations: Num) -> LanePositions:
         """Return the point after more iterations of a loop."""
         if known(iterations, 0):
