@@ -17,6 +17,7 @@ from ptokit.values import dtypes as t
 from ptokit.values.arrays import BOOL
 from ptokit.values.dtypes import DType
 from ptokit.values.enumerations import Rounding
+from ptokit.values.scalars import wrapped
 
 NAN = "0x7FF8000000000000"  # the positive quiet NaN, as LLVM writes a float: in double
 ROUND = {
@@ -134,12 +135,14 @@ class Lanes:
         back, more = (self.select(short, kind, n, zero) for n in (less, constant))
         return self.op("add", kind, down, back), self.op("add", kind, rest, more)
 
-    def iota(self, first: str, kind: str = "i64") -> str:
-        """Return first, first + 1, ..."""
-        if self.count == 1:
-            return first
-        steps = ", ".join(f"{kind} {n}" for n in range(self.count))
-        return self.op("add", kind, self.spread(kind, first), f"<{steps}>")
+    def counted(self, kind: str, first: str, more: int, step: int) -> str:
+        """Return first + more, first + more + step, ...; what differs by `more` shares `first`."""
+        numbers = [wrapped(more + step * n, int(kind[1:])) for n in range(self.count)]
+        if not any(numbers):
+            return self.spread(kind, first)
+        listed = ", ".join(f"{kind} {n}" for n in numbers)
+        added = f"<{listed}>" if self.count > 1 else str(numbers[0])
+        return self.op("add", kind, self.spread(kind, first), added)
 
 
 class Words:

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from ptokit.engines.kernels.lanes import Lanes, element
-from ptokit.engines.kernels.walk import Access, LanePositions, address, load_line, plus
+from ptokit.engines.kernels.walk import Access, LanePositions, address, load_line, parted, plus
 from ptokit.machine.memory import Elements
 from ptokit.machine.record.code import Code, Int, NotNative, Num, text
 from ptokit.values import dtypes as t
@@ -61,12 +61,13 @@ class Loads:
 
     def _count(self, position: Num, step: Num, lanes: Lanes, kind: str = "i64") -> str:
         if isinstance(step, int) and step in (0, 1):
-            first = text(position)
             if isinstance(position, int) and step == 0:
-                return lanes.splat(kind, first)
+                return lanes.splat(kind, text(position))
+            begin, more = parted(position)
+            first = text(begin)
             if kind != "i64":
                 first = self.code.let(f"trunc i64 {first} to {kind}")
-            return lanes.spread(kind, first) if step == 0 else lanes.iota(first, kind)
+            return lanes.counted(kind, first, more, step)
         raise NotNative("row numbers that are apart")
 
     def _nibble(self, access: Access, position: Num) -> str:

@@ -45,7 +45,7 @@ def sort(count: int) -> str:
     code.start(others)
     with code.loop(Int(code, "%n"), f"{count} elements", count) as col:
         mine = _load(code, kinds, "%keys", text(col))
-        places = lanes.iota(text(col))
+        places = lanes.counted("i64", text(col), 0, 1)
         code.do(f"store {kinds} {lanes.splat('i64', '0')}, ptr {sums}")
 
         def compare(other: Num, before: str) -> None:

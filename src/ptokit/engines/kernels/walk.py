@@ -96,11 +96,11 @@ class LanePositions:
 
 def plus(a: Num, b: Num) -> Num:
     """Return a sum whose constant is added last: equal addresses get equal text."""
-    (x, here), (y, there) = _parted(a), _parted(b)
+    (x, here), (y, there) = parted(a), parted(b)
     return x + y + (here + there)
 
 
-def _parted(number: Num) -> tuple[Num, int]:
+def parted(number: Num) -> tuple[Num, int]:
     """Return a number without its constant summand, and that constant."""
     if isinstance(number, int):
         return 0, number

@@ -109,7 +109,7 @@ class TTri(
         rows, cols = dst.valid
         row, col = dst.iota(rows, cols)
         one, zero = dst.constant(0) + 1, dst.constant(0)
-        edge = row + diagonal
+        edge, col = (x.cast(i32) for x in ((row + diagonal).clamp(-1, cols), col))
         ones = (col < edge).where(zero, one) if upper else (col <= edge).where(one, zero)
         dst[:rows, :cols] = ones
 
