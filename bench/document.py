@@ -73,11 +73,11 @@ def plain(rows: Sequence[Figures]) -> Iterator[str]:
 def others(rows: Sequence[Figures]) -> Iterator[str]:
     """The table of memcpy and NumPy."""
     yield from ("", "## Instructions next to memcpy and NumPy", "")
-    yield "| instruction | ours, ns | opponent | its ns | speed |"
-    yield "| --- | --: | --- | --: | --: |"
+    yield "| instruction | ours, ns | opponent | its ns | speed | why |"
+    yield "| --- | --: | --- | --: | --: | --- |"
     for row in rows:
         times = f"{row['ns']:.0f} | {row['opponent']} | {row['opponent_ns']:.0f}"
-        yield f"| {name(row)} | {times} | {speed(row):.2f} |"
+        yield f"| {name(row)} | {times} | {speed(row):.2f} | {row['why']} |"
 
 
 def starts(rows: dict[str, Sequence[float]]) -> Iterator[str]:

@@ -34,7 +34,7 @@ class Spec:
     plain: str = ""  # the function, if its name is another
     shape: tuple[int, int] = (ROWS, COLS)
     close: float = 0.0  # how far results may lie apart
-    why: str = ""  # it may be slower than half as fast
+    why: str = ""  # it is slower
 
 
 F, WHOLE = f"f32 {ROWS}x{COLS}", f"i32 {ROWS}x{COLS}"
@@ -93,7 +93,8 @@ def with_tiles() -> Iterator[Spec]:
     yield Spec("tcmp", two, MASK, attrs=LESS)
     yield Spec("tsel", f"{MASK}, {two}", F)
     for op in ("tpartargmax", "tpartargmin"):
-        yield Spec(op, f"{two}, {WHOLE}, {WHOLE}", f"{F}, {WHOLE}")
+        why = "six streams of 32 KiB: at the speed of the second cache"
+        yield Spec(op, f"{two}, {WHOLE}, {WHOLE}", f"{F}, {WHOLE}", why=why)
 
 
 def with_numbers() -> Iterator[Spec]:
@@ -126,7 +127,9 @@ def along_axes() -> Iterator[Spec]:
         yield Spec(op, F, ROW)
     for op in ("tcolargmax", "tcolargmin"):
         yield Spec(op, f"{F}, {F}", f"i32 1x{COLS}")
-    yield Spec("tpairreducesum", F, F)
+    yield Spec(
+        "tpairreducesum", F, F, why="zeros and sums are two walks; NaNs become the quiet one"
+    )
     yield Spec("trowexpand", RESULT, F)
     yield Spec("tcolexpand", ROW, F)
     for each in BROADCASTS:
@@ -159,9 +162,10 @@ def products() -> Iterator[Spec]:
 def quantisations() -> Iterator[Spec]:
     to_i8 = "quant_type = #pto<quant_type INT8_{}>"
     scaled, asymmetric = f"{F}, {EACH_ROW}", to_i8.format("ASYM")
-    yield Spec("tquant", scaled, f"i8 {ROWS}x{COLS}", attrs=to_i8.format("SYM"))
+    why = "the generator narrows 16 elements a step"
+    yield Spec("tquant", scaled, f"i8 {ROWS}x{COLS}", attrs=to_i8.format("SYM"), why=why)
     plain, out = "tquant_asymmetric", f"u8 {ROWS}x{COLS}"
-    yield Spec("tquant", f"{scaled}, {EACH_ROW}", out, attrs=asymmetric, plain=plain)
+    yield Spec("tquant", f"{scaled}, {EACH_ROW}", out, attrs=asymmetric, plain=plain, why=why)
     yield Spec("tdequant", f"i8 {ROWS}x{COLS}, {EACH_ROW}, {EACH_ROW}", F)
     notes = f"f32 {ROWS // 32}x{COLS}"
     for op, groups in (
@@ -177,15 +181,18 @@ def quantisations() -> Iterator[Spec]:
 
 
 def irregular() -> Iterator[Spec]:
-    yield Spec("tci", "5 : i32", "i32 1x8192", shape=(1, 8192))
-    yield Spec("ttri", "0", F)
+    why = "a number is spread for every two vectors, C adds to the last vector"
+    yield Spec("tci", "5 : i32", "i32 1x8192", shape=(1, 8192), why=why)
+    yield Spec("ttri", "0", F, why="numbers of columns are read from a table, C counts them")
     yield Spec("trandom", KEY, "u32 32x256", shape=(32, 256))
     yield Spec("thistogram", "u16 16x512, u8 16x32 valid 16x1", "u32 16x256", shape=(16, 512))
-    yield Spec("tscatter", f"{F}, {PLACES}", F)
+    why = "all indices are checked before the first store"
+    yield Spec("tscatter", f"{F}, {PLACES}", F, why=why)
     yield Spec("mgather", f"global {F}, {PLACES}", F)
-    yield Spec("mscatter", f"{F}, {PLACES}", f"global {F}")
-    for op in ("tinterleave", "tdeinterleave"):
-        yield Spec(op, f"{F}, {F}", f"{F}, {F}")
+    yield Spec("mscatter", f"{F}, {PLACES}", f"global {F}", why=why)
+    yield Spec("tinterleave", f"{F}, {F}", f"{F}, {F}")
+    why = "each half of the results is a walk of its own"
+    yield Spec("tdeinterleave", f"{F}, {F}", f"{F}, {F}", why=why)
     yield Spec("tsort32", f"{ROW}, u32 1x{COLS} of numbers", f"f32 1x{2 * COLS}", shape=(1, COLS))
     why = "the places of four heads are in memory for each record, C's are in registers"
     yield Spec("tmrgsort", f"{RECORDS} of runs, 256", RECORDS, shape=(1, 1024), why=why)

@@ -15,9 +15,9 @@ CHAIN = 4  # instructions in an iteration of the loop
 class Row:
     """An instruction of one shape, several times in a loop.
 
-    Its opponent in the same run is a memcpy of `copied` bytes, one call of `numpy`, or a `plain`
-    function of plain.c; an alias, which does nothing, has none. `rule` names the limit that the
-    ratio to it has; `why` it may take more than twice as long as plain C.
+    Its opponent in the same run is a memcpy of `copied` bytes (half of all read and written), one
+    call of `numpy`, or a `plain` function of plain.c; an alias, which does nothing, has none.
+    `rule` names the limit that the ratio to it has; `why` it is slower.
     """
 
     op: str
@@ -85,7 +85,8 @@ def extracts() -> Iterator[Row]:
             kernel.tile("l", "left", dtype, rows, 64)
             again("textract", "m 0 64", "l", kernel)
             case = f"{dtype} mat {layout} {rows}x256 -> left {rows}x64"
-            yield Row("textract", case, kernel, copied=rows * 64 * size, rule=rule)
+            why = "boxes turn in registers, by some 3 shuffles a vector" if layout == "zn" else ""
+            yield Row("textract", case, kernel, copied=rows * 64 * size, rule=rule, why=why)
 
 
 def moves() -> Iterator[Row]:
@@ -100,7 +101,9 @@ def moves() -> Iterator[Row]:
     for dtype, size in (("f32", 4), ("f16", 2), ("i8", 1)):
         kernel = to_and_fro("ttrans", pair(dtype, 128, 128), "{a}", "{b}")
         bytes_ = 16384 * size
-        yield Row("ttrans", f"{dtype} vec 128x128", kernel, copied=bytes_, rule="transposing")
+        why = "64 shuffles turn a block of 16x16 in registers" if size < 4 else ""
+        case = f"{dtype} vec 128x128"
+        yield Row("ttrans", case, kernel, copied=bytes_, rule="transposing", why=why)
     kernel = Kernel()
     kernel.tile("a", "vec", "f32", 128, 128, valid=(128, 100))
     kernel.tile("b", "vec", "f32", 128, 128, pad="zero")
@@ -121,7 +124,7 @@ def gathers() -> Iterator[Row]:
     kernel.tile("a", "vec", "f32", 64, 128)
     kernel.tile("b", "vec", "f32", 64, 64)
     again("tgather", "a", "b", kernel, "maskPattern = #pto.mask_pattern<P0101>")
-    yield Row("tgather", "mask P0101 f32 64x128 -> 64x64", kernel, copied=16384)
+    yield Row("tgather", "mask P0101 f32 64x128 -> 64x64", kernel, copied=24576)
 
 
 def assemblies() -> Iterator[Row]:
@@ -129,7 +132,9 @@ def assemblies() -> Iterator[Row]:
     kernel.tile("a", "vec", "f32", 64, 64)
     kernel.tile("b", "vec", "f32", 128, 128)
     again("tinsert", "a 8 8", "b", kernel)
-    yield Row("tinsert", "f32 vec 64x64 into 128x128", kernel, copied=16384, rule="runs")
+    why = "rows that lie 512 bytes apart fall into half of the cache"
+    case = "f32 vec 64x64 into 128x128"
+    yield Row("tinsert", case, kernel, copied=16384, rule="runs", why=why)
     kernel = Kernel()
     kernel.tile("a", "vec", "f32", 64, 64)
     kernel.tile("b", "vec", "f32", 32, 128)
@@ -146,7 +151,8 @@ def assemblies() -> Iterator[Row]:
     kernel.feature_map("a", "f16", (1, 4, 16, 16, 16), "padding=[1, 1, 1, 1], filter=[3, 3]")
     kernel.tile("l", "left", "f16", 128, 64)
     again("timg2col", "a", "l", kernel, "fmatrixMode = #pto.fmatrix_mode<fmatrix_a_auto>")
-    yield Row("timg2col", "f16 1x4x16x16x16, 3x3 pad 1 -> 128x64", kernel, copied=16384)
+    case, why = "f16 1x4x16x16x16, 3x3 pad 1 -> 128x64", "each run of 16 channels has an address"
+    yield Row("timg2col", case, kernel, copied=16384, why=why)
 
 
 def elementwise() -> Iterator[Row]:

@@ -184,7 +184,10 @@ FUNCTION(tcolexpand, float, float, ROWS COLS d[i * cols + j] = a[j];)
 // generators, and what moves elements
 FUNCTION(tci, int32_t, int32_t, EACH d[i] = 5 + i;)
 FUNCTION(ttri, float, float, ROWS COLS d[i * cols + j] = j <= i;)
-FUNCTION(tscatter, float, float, EACH d[((int32_t *)b)[i]] = a[i];)
+FUNCTION(tscatter, float, float, EACH {
+  uint32_t at = ((uint32_t *)b)[i];
+  if (at < rows * cols) d[at] = a[i];
+})
 FUNCTION(mgather, float, float, EACH {
   uint32_t at = ((uint32_t *)b)[i];
   d[i] = a[at < rows * cols ? at : rows * cols - 1];
@@ -373,16 +376,17 @@ void tquant_hif4(void **p, long rows, long cols) {
 }
 
 // quantisation
+static inline float without_nan(float x, float other) { return x == x ? x : other; }
 FUNCTION(tquant, float, int8_t, ROWS COLS {
-  float x = rintf(a[i * cols + j] * b[i]);
+  float x = without_nan(rintf(a[i * cols + j] * b[i]), 0);
   d[i * cols + j] = smaller(larger(x, -128), 127);
 })
 FUNCTION(tquant_asymmetric, float, uint8_t, ROWS COLS {
-  float x = rintf(a[i * cols + j] * b[i] + c[i]);
+  float x = without_nan(rintf(a[i * cols + j] * b[i] + c[i]), 0);
   d[i * cols + j] = smaller(larger(x, 0), 255);
 })
-FUNCTION(tdequant, float, float, int8_t *x = p[1];
-         ROWS COLS d[i * cols + j] = (x[i * cols + j] - c[i]) * b[i];)
+FUNCTION(tdequant, float, float, int8_t *x = p[1]; ROWS COLS d[i * cols + j] =
+             without_nan((x[i * cols + j] - c[i]) * b[i], NAN);)
 
 static uint8_t to_octet(float x) {  // the nearest f8e4m3, ties to even; |x| is at most 448
   float size = fabsf(x);
