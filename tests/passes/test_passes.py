@@ -7,16 +7,25 @@ from __future__ import annotations
 
 import os
 import shlex
+import warnings
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from ptokit.api.kernel.loading import load
+from every import every
+from fuzz.scale import tried
+from ptokit.api.kernel.loading import load, loads
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.module import Func, Module
 from ptokit.ir.verify import verify
+from ptokit.isa.index import pages
+from ptokit.isa.lang.example import example_program
+from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import TARGETS
+from ptokit.passes.ownflags import KeptFlagsWarning
 from ptokit.passes.pipeline import PASSES, Pass, each, run_passes
 from ptokit.text.read.reader import read
 from ptokit.tools.cli import main
@@ -54,6 +63,21 @@ def test_the_program_goes_to_a_file(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, words)
     assert (result.exit_code, result.output) == (0, "")
     assert load(path).text() == load(EXAMPLES / "gemm.pto").text()
+
+
+@every("page", tried(pages(), 1, step=20), ids=lambda p: p.__name__)
+def test_passes_transform_or_refuse_each_example(page: type[Instr]) -> None:
+    program, target = loads(example_program(page)), TARGETS[page.homes()[-1]]
+    for name in PASSES:
+        with suppress(PtoError), warnings.catch_warnings():
+            warnings.simplefilter("ignore", KeptFlagsWarning)
+            program.after([name], target)
+
+
+def test_launches_of_some_threads_are_refused() -> None:
+    text = example_program(next(p for p in pages() if p.mnemonic() == "pto.simt_launch"))
+    with pytest.raises(PtoError, match="constant number of threads"):
+        loads(text).after(["synchronise"], TARGETS["a5"])
 
 
 def without_its_first_op(func: Func, _: object) -> Func:

@@ -18,7 +18,7 @@ from ptokit.forms.percore import OTHER
 from ptokit.ir.editing import refuse
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Module, Op, OpaqueOp
-from ptokit.isa.lang.traits import CALLS, FIFO, STOPS
+from ptokit.isa.lang.traits import CALLS, FIFO, STOPS, THREADS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import INNER_PAIRS, KernelKind, Pipe
 from ptokit.order.hazards import Hazard, OrderFault, find, first_fault
@@ -97,6 +97,9 @@ def _require_known(kernel: SyncKernel) -> None:
     for op in (op for func in kernel.funcs for op in func.ops):
         if isinstance(op, OpaqueOp):
             raise refuse(f"{op.name}: the pipe that executes it is unknown", op.span, OWN_FLAGS)
+        if THREADS in op.page.traits and not op.regions:
+            message = f"{op.name}: only a run knows how many threads there are"
+            raise refuse(message, op.span, "launch a constant number of threads")
         if FIFO in op.page.uses and len(kernel.kinds) < len(OTHER):
             message = f"{op.name}: no function or section uses the other end of its FIFO"
             raise refuse(message, op.span, "add the other end, or synchronise in the program")
