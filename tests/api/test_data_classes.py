@@ -18,6 +18,7 @@ Dataclass = Callable[..., Any]  # Any: a decorator of classes
 WAYS = [
     *({}, {"frozen": True}, {"eq": False}, {"frozen": True, "eq": False}),
     *({"repr": False}, {"slots": True}, {"slots": True, "eq": False}),
+    {"frozen": True, "slots": True},
 ]
 
 
