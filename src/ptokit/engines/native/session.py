@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import field
 from functools import cache, cached_property, partial
@@ -186,7 +185,7 @@ class Session:
                 other.result()
         except BaseException:  # an interrupt: the other threads still use the memories
             self.failed.append(-1)
-            wait(rest)
+            _ = [other.exception() for other in rest]
             raise
         return workers
 
@@ -219,8 +218,10 @@ def taken_warnings(workers: Iterable[Worker]) -> list[Diagnostic]:
 
 
 @cache
-def _threads() -> ThreadPoolExecutor:
-    """Return a pool of threads that wait for launches."""
+def _threads():  # a ThreadPoolExecutor, whose name is not known above
+    """Return a pool of threads that wait for launches; importing it takes 10 ms."""
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1), "ptokit")
 
 
