@@ -44,6 +44,22 @@ def test_an_argument_is_written_through_a_view_of_the_iteration_before(engine: s
     assert (done["a"] == 2).all()
 
 
+REBOUND = """
+  %u = scf.for %i = 0 to 3 step 1 iter_args(%x = %a) -> (!t) {
+    pto.tadd ins(%x, %b : !t, !t) outs(%x : !t)
+    pto.treshape ins(%b : !t) outs(%x : !t)
+    scf.yield %a : !t
+  }"""
+
+
+def test_an_argument_of_a_loop_may_become_a_handle_on_another_tile(engine: str) -> None:
+    """Each iteration begins with the tile that the one before yields."""
+    assert [v.name for v in facts_of(func(REBOUND)).written_args] == ["a"]
+    a, b = np.zeros((16, 32), np.float32), np.ones((16, 32), np.float32)
+    done = loads(f"{HEAD}{COUNTS}{REBOUND}\n}}\n").run(a=a, b=b, n=0, engine=engine, **{"if": 0})
+    assert (done["a"] == 3).all()
+
+
 def test_a_choice_of_two_views_does_not_make_them_one() -> None:
     """Only what is written is an output: a handle that may name either says so of both."""
     choice = """

@@ -126,7 +126,8 @@ class PointsTo:
         for source, target, pairs in ways:
             if OUTSIDE not in (source, target):
                 end, begin = self.ends[op.regions[source]], begins[target]
-                both = (*((h, h) for h in begin), *pairs)
+                kept = begin.keys() - set(op.regions[target].args)  # arguments are named anew
+                both = (*((h, h) for h in kept), *pairs)
                 self.grown |= any(not end.get(v, NONE) <= begin[h] for v, h in both)
         named(OUTSIDE, names)
 

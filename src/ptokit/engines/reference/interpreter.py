@@ -213,7 +213,7 @@ class Interpreter:
 
         def region(env: Env, *args: object, repeats: bool = False) -> tuple[object, ...]:
             for arg, value in zip(block.args, args, strict=True):
-                env[arg] = copy(value) if arg.resized else value
+                env[arg] = copy(value) if isinstance(value, Matrix) else value  # see `define`
             for observer in self.observers:
                 observer.entered(block.args, env, self.core)
             before = limits.used
