@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ptokit.isa.model.tiles import LogicalType
 from ptokit.isa.model.types import PtrType
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DType
 from ptokit.values.enumerations import Loc
 from ptokit.values.layouts import Shape

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from ptokit.analysis.liveness import Liveness
@@ -10,7 +11,6 @@ from ptokit.ir.editing import is_tile, uses_of
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.instr import Role
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES
-from ptokit.records import dataclass
 
 Frame: TypeAlias = "tuple[AnyOp, int]"  # an op and the index of a region
 

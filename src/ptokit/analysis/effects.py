@@ -8,7 +8,7 @@ analyses use this module.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -33,7 +33,6 @@ from ptokit.machine.record.code import NotNative
 from ptokit.machine.record.definite import around, exactly, mark
 from ptokit.machine.record.expressions import UndefineStore
 from ptokit.machine.record.isolated import Isolated, recordings, spanned
-from ptokit.records import dataclass
 
 MOST_BYTES = 1 << 24  # of an operand; larger than any memory
 Range: TypeAlias = tuple[int, int]

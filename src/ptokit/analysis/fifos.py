@@ -7,6 +7,7 @@ in the functions of both kinds, or by a handle in a function for both kinds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from ptokit.analysis.fifoentries import USES, direction_of, entry_of, fact, slots_of
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
@@ -15,7 +16,6 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import VECTOR, KernelKind
 from ptokit.isa.pages.slots import TO_CUBE, TO_VECTOR, parts
-from ptokit.records import dataclass
 
 LANES = 2  # vector cores of a block
 COUNTERS = 6  # per FIFO: pushed, popped and freed, for each core of an end

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import chain
 from typing import TypeAlias, cast
@@ -23,7 +23,6 @@ from ptokit.isa.lang.hooks import parameters
 from ptokit.isa.lang.instr import Instr, Operand, Role
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import Elided, OpaqueType, Type
-from ptokit.records import dataclass
 from ptokit.values.enumerations import Word
 
 Doubts: TypeAlias = "tuple[tuple[Rule, Outcome], ...]"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
 
@@ -25,7 +25,6 @@ from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.traits import DEALLOCATES, PLACES, RESIZES, WINDOW
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
-from ptokit.records import dataclass
 
 UNKNOWN_SLUGS = frozenset({"unknown-op", "unknown-type"})
 OPAQUE = frozenset({"unknown-op", "foreign-op"})

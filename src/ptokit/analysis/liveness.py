@@ -9,7 +9,7 @@ definition of the other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from typing import cast
 
@@ -21,7 +21,6 @@ from ptokit.isa.lang.traits import ALIASES, DERIVES, RECEIVES
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind
-from ptokit.records import dataclass
 
 
 class Liveness:

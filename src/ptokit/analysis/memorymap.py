@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ptokit.analysis.facts import facts_of
 from ptokit.analysis.liveness import LiveRanges, Storage
@@ -11,7 +12,6 @@ from ptokit.analysis.tileallocator import merged
 from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Func
 from ptokit.isa.model.targets import Target
-from ptokit.records import dataclass
 
 
 @dataclass(frozen=True)

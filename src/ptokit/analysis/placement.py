@@ -14,7 +14,7 @@ others are placed compactly at the end of the memory, because programs count fro
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 
 from ptokit.analysis.fifoentries import fact
@@ -38,7 +38,6 @@ from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.traits import RECEIVES, FifoRole
 from ptokit.isa.model.targets import MEMORY_RULES, PLANNED, SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
-from ptokit.records import dataclass
 
 SPACIOUS = 1 << 62  # larger than any memory
 LISTED = 8  # maximum number of tiles in a diagnostic

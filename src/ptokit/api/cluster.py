@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from io import StringIO
 from itertools import pairwise
@@ -33,7 +33,6 @@ from ptokit.machine.memory import WRITTEN
 from ptokit.machine.observer import Observer, RunNotes
 from ptokit.machine.patches import Patch
 from ptokit.machine.undefinedstore import require_defined
-from ptokit.records import dataclass
 
 if TYPE_CHECKING:
     from ptokit.engines.native.blockrange import RangeResult, Sizes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from numbers import Real
 from typing import TypeAlias
 
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from ptokit.diagnostics.rich import Rich
 from ptokit.forms.complete import dtype_of_array
 from ptokit.launch.hostmemory import host_array
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DType
 from ptokit.values.host import AnyArray, codes_of, numpy_dtype, values_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from ptokit.diagnostics.diagnostic import Note, PtoError, error
@@ -28,7 +28,6 @@ from ptokit.order.roofline import roofline
 from ptokit.order.scheduling import predicted
 from ptokit.order.timeline import Line, LineTime, Place, Timeline, first_across
 from ptokit.order.waiting import QueueEntry
-from ptokit.records import dataclass
 from ptokit.values.host import AnyArray
 
 SHOWN = 5  # maximum number of waits and of critical lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Protocol, SupportsIndex, TypeAlias, TypeVar
 
@@ -25,7 +25,6 @@ from ptokit.launch.hostmemory import host_array, host_memory
 from ptokit.launch.settings import current_core, current_target, recording
 from ptokit.machine import tile as handles
 from ptokit.machine.memory import Elements, Memory
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DTYPES, DType, dtype_named
 from ptokit.values.enumerations import (
     ACC,

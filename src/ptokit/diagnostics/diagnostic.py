@@ -7,7 +7,7 @@ wrong (TypeError, ValueError), ptokit is wrong (AssertionError: please report).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from typing import Any, NamedTuple, Self, TypeAlias
 
@@ -15,7 +15,6 @@ from ptokit.diagnostics.catalogue import CATALOGUE, RENAMED
 from ptokit.diagnostics.printable import printable
 from ptokit.diagnostics.rich import Rich
 from ptokit.diagnostics.source import Paint, Span, unpainted
-from ptokit.records import dataclass
 
 JsonObject: TypeAlias = "Mapping[str, Any]"  # Any: a value of JSON
 

@@ -9,7 +9,7 @@ of its long loops are skipped.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 from random import Random
@@ -64,7 +64,6 @@ from ptokit.order.footprints import Templates
 from ptokit.order.group import GroupedCore
 from ptokit.order.issue import Issue, Way
 from ptokit.order.schedule import Wait
-from ptokit.records import dataclass
 from ptokit.values.fixpipe import CPU_READING
 
 HALF = 0.5

@@ -8,7 +8,7 @@ run chooses trip counts, branches and the contents of memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, combinations, product
 from math import inf
 from typing import NamedTuple, TypeAlias
@@ -23,7 +23,6 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import ScalarType
 from ptokit.isa.pages.arith import Predicate
 from ptokit.machine.execute import moves, whole_number
-from ptokit.records import dataclass
 
 
 @dataclass(frozen=True)

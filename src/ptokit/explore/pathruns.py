@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
@@ -45,7 +45,6 @@ from ptokit.isa.lang.traits import BY_INDEX, BY_SCALAR, POLLS
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.machine.execute import moves
 from ptokit.order.issue import BranchPair, Issue
-from ptokit.records import dataclass
 
 Sample: TypeAlias = "Mapping[str, Any]"  # Any: an array, a number
 Refused: TypeAlias = "tuple[Sample, PtoError]"

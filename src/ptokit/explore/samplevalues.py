@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, product
 from math import prod
@@ -64,7 +65,6 @@ from ptokit.isa.model.types import PtrType, ScalarType, Type
 from ptokit.machine.arguments import Env
 from ptokit.machine.execute import Core, whole_number
 from ptokit.machine.launchoptions import RunLimits
-from ptokit.records import dataclass
 from ptokit.values.fixpipe import CPU_READING
 from ptokit.values.host import AnyArray
 

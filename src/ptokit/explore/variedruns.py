@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice, product
 from random import Random
 from typing import TypeAlias
@@ -54,7 +54,6 @@ from ptokit.machine.execute import Core, whole_number
 from ptokit.order.coreissue import CoreIssue, IssuedFlags
 from ptokit.order.issue import Issue
 from ptokit.order.waiting import PipeWork
-from ptokit.records import dataclass
 from ptokit.values.fixpipe import CPU_READING
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeAlias
 
 from ptokit.ir.editing import FreshNames, spaced
 from ptokit.ir.module import AnyOp, Block, Value
 from ptokit.isa.model.types import Type
-from ptokit.records import dataclass
 
 Slot: TypeAlias = "tuple[int, int] | Value"  # (target, argument), or a value of a loop
 

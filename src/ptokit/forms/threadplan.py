@@ -6,14 +6,13 @@ Threads wait for each other at barriers, and before they use values of other thr
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ptokit.ir.graph import inner_uses
 from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.lang.traits import BARRIER, COLLECTIVE, THREADS
 from ptokit.isa.model.types import ScalarType
-from ptokit.records import dataclass
 
 
 @dataclass(eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -17,7 +17,6 @@ from ptokit.diagnostics.source import Span
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import FLAGS, OUTSIDE, RESIZES, TERMINATOR, Resource, Trait
 from ptokit.isa.model.types import REGISTER_KINDS, Elided, PackedType, PtrType, Type
-from ptokit.records import dataclass
 
 
 @dataclass(eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from threading import Lock
 from typing import Generic, NamedTuple, TypeVar
 
@@ -29,7 +30,6 @@ from ptokit.machine.launchoptions import NO_LIMITS, Options, RunLimits
 from ptokit.machine.observer import Observer, RunNotes
 from ptokit.machine.slotnumber import SlotNumber
 from ptokit.machine.undefinedstore import require_defined, told
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DType
 from ptokit.values.host import AnyArray
 

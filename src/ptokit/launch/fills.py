@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from zlib import crc32
@@ -19,7 +19,6 @@ from ptokit.isa.model.types import PtrType, ScalarType
 from ptokit.launch.files import read_bytes
 from ptokit.machine.arguments import CONVERTED, array_extents, mismatch
 from ptokit.machine.launchoptions import NO_LIMITS, RunLimits
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DType, dtype_named
 from ptokit.values.formats import unpack
 from ptokit.values.host import AnyArray, bits_of, numpy_dtype, rounded_codes, values_of

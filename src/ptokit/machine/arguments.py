@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
@@ -22,7 +22,6 @@ from ptokit.isa.model.words import VECTOR, KernelKind
 from ptokit.machine.memory import Memory, blank_copies, copied
 from ptokit.machine.slotnumber import SlotNumber
 from ptokit.machine.tile import ConvTile, GlobalView, Matrix, Pointer, Tile, local_array
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DType
 from ptokit.values.formats import pack, unpack
 from ptokit.values.host import AnyArray, bits_of, values_of

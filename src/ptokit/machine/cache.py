@@ -6,12 +6,12 @@ import ctypes
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from typing import Any
 
 from ptokit.machine import codefolder
-from ptokit.records import dataclass
 
 llvm: Any = import_module("llvmlite.binding")  # Any: it has no types
 VERSION = f"3 {import_module('llvmlite').__version__}"

@@ -8,6 +8,7 @@ point has.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 from ptokit.ir.module import Block
 from ptokit.machine.execute import Core
 from ptokit.machine.memory import Memory
-from ptokit.records import dataclass
 
 OF_BLOCK = -1  # the log point of the first record of a block, which has the block's number
 

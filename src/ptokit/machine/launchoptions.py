@@ -6,6 +6,7 @@ The limits are a number of instructions, and a time.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import ClassVar
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
@@ -14,7 +15,6 @@ from ptokit.ir.module import AnyOp
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import Type
 from ptokit.isa.pages.grid import LARGEST_GRID
-from ptokit.records import dataclass
 from ptokit.values.fixpipe import CPU_READING, FixPipe
 
 LONGEST = 1e12  # seconds

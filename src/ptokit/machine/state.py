@@ -7,7 +7,7 @@ program that sets a flag twice or waits for a flag that is down would hang or ra
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -21,7 +21,6 @@ from ptokit.isa.lang.traits import FLAGS, REGISTERS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.machine.memory import Memory
-from ptokit.records import dataclass
 from ptokit.values.scalars import Integer
 
 IDS = 8  # event ids of each pair of pipes (dispute X13)

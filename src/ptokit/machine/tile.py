@@ -5,7 +5,7 @@ A handle is a type on top of bytes. Bodies index it; two handles on the same byt
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NoReturn, TypeAlias
 
 import numpy as np
@@ -20,7 +20,6 @@ from ptokit.machine.elementmatrix import KnownRegion, Matrix
 from ptokit.machine.evaluation import NumpyArray
 from ptokit.machine.memory import NO_MEMORY, WRITTEN, Codes, Elements, Index, Memory, require_room
 from ptokit.machine.partlydefined import Mask
-from ptokit.records import dataclass
 from ptokit.values.arrays import Array, Number, Windows
 from ptokit.values.dtypes import DType, u8
 from ptokit.values.formats import pack

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Value
 from ptokit.machine.partlydefined import DOCUMENTED, LostElements
 from ptokit.machine.tile import ConvTile, Matrix, Tile
-from ptokit.records import dataclass
 
 SLUG = "undefined-store"
 HELP = "write these elements, pad them, or store only the valid region"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -22,7 +23,6 @@ from ptokit.machine.execute import Core
 from ptokit.machine.tile import GlobalView, Pointer
 from ptokit.order.footprints import ByteRegion, ByteRegions, MemorySpace
 from ptokit.order.waiting import FifoChannel, LaunchedFifo, Ticket
-from ptokit.records import dataclass
 from ptokit.values.arrays import Array
 from ptokit.values.dtypes import DType
 from ptokit.values.scalars import Integer, least

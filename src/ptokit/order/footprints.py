@@ -7,7 +7,7 @@ computed once for each op and kind of operands; then only addresses are added.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,7 +27,6 @@ from ptokit.machine.memory import Elements, Memory
 from ptokit.machine.record.definite import mark_window, over_bytes
 from ptokit.machine.record.isolated import spanned
 from ptokit.machine.tile import GlobalView, Matrix, Placed, Pointer, Tile
-from ptokit.records import dataclass
 from ptokit.values.enumerations import BUFFERS, MAT, VEC
 
 Ranges: TypeAlias = "tuple[tuple[int, int], ...]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias, TypeVar
 
@@ -25,7 +26,6 @@ from ptokit.machine.tile import Pointer
 from ptokit.order.fifoend import COUNTERS, SLOTS
 from ptokit.order.schedule import Schedule
 from ptokit.order.signalcounters import SIGNALS_MEMORY, CoreSignals, SignalBoard, SignalCells
-from ptokit.records import dataclass
 from ptokit.values.enumerations import BUFFERS, MAT, VEC
 from ptokit.values.fixpipe import FixPipe
 

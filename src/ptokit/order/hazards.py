@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypeAlias
 
@@ -31,7 +31,6 @@ from ptokit.order.waiting import (
     QueueEntry,
     Ticket,
 )
-from ptokit.records import dataclass
 from ptokit.values.enumerations import SCALING
 
 PIPES = [*Pipe]

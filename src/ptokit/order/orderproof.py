@@ -9,7 +9,7 @@ blocks to shared memory are a conflict if one of them writes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,6 @@ from ptokit.order.orderscan import (
     scan_code,
 )
 from ptokit.order.waiting import BufferChannel, Channel, FlagChannel
-from ptokit.records import dataclass
 
 FINEST, COARSEST = 5, 16  # granules of 32 bytes to 64 KiB, as powers of two
 TABLE, NUMBER = 1 << 14, 2  # an array up to this size may hold 4-byte signals: finer granules

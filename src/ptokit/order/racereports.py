@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity, titled
@@ -19,7 +19,6 @@ from ptokit.order.issue import Issue
 from ptokit.order.leftovers import Leftover, left_over
 from ptokit.order.redundant import sets_without_wait
 from ptokit.order.waiting import Await, Post, QueueEntry
-from ptokit.records import dataclass
 
 FLAG_TEXTS = {  # rule, help
     "flag-set-twice": (

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from random import Random
 from typing import ClassVar, NamedTuple
@@ -35,7 +36,6 @@ from ptokit.machine.memory import Index, Memory
 from ptokit.machine.observer import Observer
 from ptokit.order.group import GroupedCore
 from ptokit.order.schedule import current_coroutine
-from ptokit.records import dataclass
 
 
 class VectorClocks:

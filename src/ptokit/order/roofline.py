@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import TileType
@@ -11,7 +12,6 @@ from ptokit.machine.costs.chip import Direction, direction
 from ptokit.machine.costs.estimate import cube_peak, path_peak, vector_peak
 from ptokit.order.timeline import Bar, Timeline
 from ptokit.order.waiting import PipeQueue
-from ptokit.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import groupby
 from typing import TypeAlias
@@ -51,7 +52,6 @@ from ptokit.order.waiting import (
     QueueEntry,
     Ticket,
 )
-from ptokit.records import dataclass
 
 
 def vector_costs(cores: Iterable[Sequence[QueueEntry]], target: Target) -> dict[PipeWork, Cost]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property, partial
 from typing import cast
@@ -26,7 +26,6 @@ from ptokit.machine.memory import Index, Memory
 from ptokit.machine.tile import GlobalView, Matrix, Pointer
 from ptokit.order.schedule import Schedule, Wait
 from ptokit.order.waiting import Meeting, SignalChannel
-from ptokit.records import dataclass
 from ptokit.values.scalars import Integer
 
 MOST_SHOWN = 8  # of the numbers in memory, in an error

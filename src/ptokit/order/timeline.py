@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import zip_longest
 from typing import TypeAlias
@@ -16,7 +16,6 @@ from ptokit.machine.costs.cost import Cost, Origin, weakest
 from ptokit.machine.costs.estimate import microseconds
 from ptokit.order.footprints import ByteRegion, ByteRegions
 from ptokit.order.waiting import Await, Drain, PipeQueue, PipeWork, Post, QueueEntry
-from ptokit.records import dataclass
 
 OF_CUBE = {M, MTE1, FIX}
 Cores = Sequence[Sequence[QueueEntry]]

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeAlias
 
 from ptokit.ir.module import AnyOp
 from ptokit.isa.model.words import KernelKind, Pipe
 from ptokit.machine.coreplace import CorePlace
 from ptokit.order.footprints import ByteRegion
-from ptokit.records import dataclass
 
 IterationVector: TypeAlias = "tuple[tuple[str, int], ...]"  # loops, outermost first
 Channel: TypeAlias = Hashable  # a flag, buffer, signal or FIFO counter

@@ -8,7 +8,7 @@ kind of core to one of the other kind: the move becomes a transfer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TypeAlias
 
@@ -23,7 +23,6 @@ from ptokit.isa.lang.traits import ALIASES, ALLOCATES, FIFO, FLAGS, SIGNALS, TER
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import ArrayType, PtrType, StructType, Type
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
-from ptokit.records import dataclass
 from ptokit.values.enumerations import VEC, Loc
 
 KNOWN_TO_BOTH = "compute the value from numbers of the launch, or from global memory"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ptokit.analysis.cores import KIND
 from ptokit.diagnostics.nearest import did_you_mean
@@ -23,7 +23,6 @@ from ptokit.passes.scratch import name_scratch
 from ptokit.passes.split import is_mixed, split
 from ptokit.passes.ssa import func_to_ssa, is_ssa
 from ptokit.passes.synchronise import synchronise
-from ptokit.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from ptokit.analysis.facts import facts_of
@@ -15,7 +15,6 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import I64
-from ptokit.records import dataclass
 
 
 def place(func: Func, target: Target) -> Func:

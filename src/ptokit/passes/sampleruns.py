@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from typing import TypeAlias
@@ -41,7 +41,6 @@ from ptokit.order.waiting import (
 )
 from ptokit.passes.ownflags import meets, own_flags
 from ptokit.passes.syncedges import Gap, Insertion, MarkedFuncs, SyncEdge
-from ptokit.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 
 from ptokit.ir.editing import FreshNames, arithmetic_page, new_op
@@ -17,7 +17,6 @@ from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.isa.pages.grid import launch_query
 from ptokit.isa.pages.slots import MOST_FLAGS, TO_CUBE, TO_VECTOR
 from ptokit.passes.coretransfers import CoreTransfer, cannot_split
-from ptokit.records import dataclass
 from ptokit.values.enumerations import MAT, VEC
 
 DEPTH = 2  # slots of a FIFO: one is filled while the other is used

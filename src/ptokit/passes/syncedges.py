@@ -9,7 +9,7 @@ mark in each gap shows where the entries of any edges belong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
@@ -22,7 +22,6 @@ from ptokit.isa.lang.instr import CORES, Instr
 from ptokit.isa.lang.traits import FLAGS, THREADS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import KernelKind, Pipe
-from ptokit.records import dataclass
 from ptokit.values.enumerations import Word
 
 

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Annotated, TypeAlias
 
@@ -18,7 +19,6 @@ from mcp.server import MCPServer
 from pydantic import Field
 
 from ptokit.isa.model.targets import TARGETS
-from ptokit.records import dataclass
 from ptokit.tools.commandresult import CommandResult
 
 INSTRUCTIONS = """\

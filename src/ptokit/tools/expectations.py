@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
-from ptokit.records import dataclass
 
 if TYPE_CHECKING:
     from ptokit.api.compare import Tolerance

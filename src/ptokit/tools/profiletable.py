@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptokit.diagnostics.diagnostic import JsonObject, PtoError
 from ptokit.diagnostics.printable import columns
-from ptokit.records import dataclass
 
 if TYPE_CHECKING:
     from ptokit.api.profiling import Profile

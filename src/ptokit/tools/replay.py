@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import field
+from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 from threading import Lock
@@ -36,7 +36,6 @@ from ptokit.machine.arguments import Env
 from ptokit.machine.execute import Core, ReadyOp
 from ptokit.machine.memory import Memory
 from ptokit.machine.tile import ConvTile, GlobalView, Tile
-from ptokit.records import dataclass
 from ptokit.values.dtypes import SPELLINGS, DType
 from ptokit.values.enumerations import ConvLayout, Loc, PadValue, Word
 from ptokit.values.fixpipe import CPU_READING

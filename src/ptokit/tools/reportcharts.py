@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
 
@@ -17,7 +17,6 @@ from ptokit.isa.model.targets import Target
 from ptokit.order.footprints import MemorySpace
 from ptokit.order.timeline import Bar, Bubble, Lifetime, Line, TimedEntry, Timeline
 from ptokit.order.waiting import PipeQueue
-from ptokit.records import dataclass
 
 MOST_DRAWN = 10_000  # rectangles of a chart: browsers move more of them slowly
 CORE = "core-name"

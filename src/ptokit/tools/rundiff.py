@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from ptokit.ir.module import AnyOp, Op
 from ptokit.machine.arguments import Env
 from ptokit.machine.execute import Core
 from ptokit.machine.tile import GlobalView, Matrix
-from ptokit.records import dataclass
 from ptokit.tools.shown import codes_shown, place_shown
 from ptokit.tools.tracing import Tracer, defined_or_written
 from ptokit.values.dtypes import DType

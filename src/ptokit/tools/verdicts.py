@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from ptokit.analysis.intervalanalysis import UndecidedRule
 from ptokit.analysis.legality import Verdict, merged
@@ -12,7 +13,6 @@ from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity
 from ptokit.diagnostics.printable import columns, counted
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Module, Op
-from ptokit.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
@@ -33,7 +33,6 @@ from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind, ScalarType, Type
 from ptokit.isa.model.words import ShortF32
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DType, f32
 from ptokit.values.enumerations import Word
 from ptokit.values.formats import rounded

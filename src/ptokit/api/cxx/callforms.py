@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.lang.traits import DERIVES
 from ptokit.isa.model.types import EVENT, Kind
-from ptokit.records import dataclass
 from ptokit.values.enumerations import Word
 
 NAME = re.compile(r"(?<![\w.:])(?:comm::)?([A-Za-z_]\w*)(?=[<(])")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,6 @@ from ptokit.api.cxx.precompiled import NONE, precompiled
 from ptokit.api.cxx.translation import Unit, launching
 from ptokit.isa.model.targets import Target
 from ptokit.machine import codefolder
-from ptokit.records import dataclass
 
 VERSION = 1  # of what this file does with a text
 

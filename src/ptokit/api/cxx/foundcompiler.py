@@ -8,11 +8,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import PtoError, error
-from ptokit.records import dataclass
 
 STANDARD = "-std=c++20"
 # No optimisation: a return address tells the line of a call, and no multiply-add is contracted.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -52,7 +52,6 @@ from ptokit.machine.tile import ConvTile, GlobalView, Matrix, Pointer, Tile
 from ptokit.order.fifoend import POPPED, PUSHED, EngineFifoEnd
 from ptokit.order.group import Grid, GroupedCore
 from ptokit.order.signalcounters import CoreSignals, SignalBoard, no_cores
-from ptokit.records import dataclass
 from ptokit.values.arrays import Array
 from ptokit.values.dtypes import u64
 from ptokit.values.enumerations import SCALING, VEC, ReluPreMode

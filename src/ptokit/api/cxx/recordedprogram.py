@@ -7,6 +7,7 @@ index. Others stand in branches on it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from ptokit.analysis.cores import KIND
@@ -22,7 +23,6 @@ from ptokit.isa.index import pages
 from ptokit.isa.lang.traits import REGIONS, TERMINATOR
 from ptokit.isa.model.types import Kind
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
-from ptokit.records import dataclass
 from ptokit.values.enumerations import VEC
 
 Numbers = tuple[int, ...]

@@ -6,6 +6,7 @@ import inspect
 import operator
 import warnings
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
 from types import CodeType
@@ -24,7 +25,6 @@ from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, call_e
 from ptokit.forms.complete import dtype_of_array
 from ptokit.launch.hostmemory import host_memory, shares_bytes
 from ptokit.launch.settings import current_core
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DType
 from ptokit.values.formats import pack, unpack
 from ptokit.values.host import AnyArray, codes_of, native, values_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NoReturn, TypeAlias, cast
 
@@ -21,7 +21,6 @@ from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import INDEX, ScalarType
 from ptokit.isa.model.words import GlobalLayout
 from ptokit.launch.settings import recording
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DType
 from ptokit.values.host import AnyArray
 

@@ -22,7 +22,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
 from operator import is_
@@ -38,7 +38,6 @@ from ptokit.api.kernel.callplaces import span_of
 from ptokit.api.kernel.codenames import inner_code, names_of
 from ptokit.diagnostics.callsite import PACKAGE
 from ptokit.diagnostics.diagnostic import error
-from ptokit.records import dataclass
 from ptokit.values.host import AnyArray
 
 MISSING = object()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from math import isfinite, prod
 from numbers import Real
@@ -15,7 +16,6 @@ from ptokit.api.kernel.kernel import Kernel
 from ptokit.api.profiling import Profile, table, timed_target
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.rich import Rich
-from ptokit.records import dataclass
 
 Params: TypeAlias = dict[str, Any]  # Any: values of Python's, by the names of parameters
 Measure: TypeAlias = Callable[[Kernel[...], Sequence[Any], Params], float]  # Any: arguments

@@ -6,12 +6,12 @@ no NaN has to be made canonical.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import inf, isnan, nextafter
 
 import numpy as np
 
 from ptokit.machine.record.expressions import Apply, Known, Traced
-from ptokit.records import dataclass
 from ptokit.values import dtypes as t
 
 ORDERS = {"lt": (0, 1), "le": (0, 1), "gt": (1, 0), "ge": (1, 0)}  # the smaller, the larger

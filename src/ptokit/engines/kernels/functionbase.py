@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,7 +31,6 @@ from ptokit.machine.record.expressions import (
     WindowRead,
     WindowStore,
 )
-from ptokit.records import dataclass
 from ptokit.values.arrays import BOOL
 from ptokit.values.dtypes import DType
 from ptokit.values.host import AnyArray

@@ -8,7 +8,7 @@ read of elements that the instruction overwrites.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from ptokit.engines.kernels.overlap import MUST_ALIAS, NO_ALIAS, Overlap
@@ -26,7 +26,6 @@ from ptokit.machine.record.expressions import (
     WindowStore,
 )
 from ptokit.machine.record.slices import slice_windows
-from ptokit.records import dataclass
 from ptokit.values.layouts import Axis, IndexMap, known
 
 IDEMPOTENT = ("max", "min", "and", "or")

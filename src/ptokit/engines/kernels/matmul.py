@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, reduce
 from itertools import zip_longest
 from typing import cast
@@ -25,7 +25,6 @@ from typing import cast
 from ptokit.engines.kernels.ahead import fetch
 from ptokit.engines.kernels.lanes import Lanes
 from ptokit.machine.record.code import Code, Int, Num, Truth, text
-from ptokit.records import dataclass
 
 PANEL, ROWS = 16, 8  # columns of a panel; A has a multiple of so many rows
 PARAMETERS = """ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %m, i64 %n, i64 %k,

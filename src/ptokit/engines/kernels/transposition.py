@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from typing import NamedTuple
 
 from ptokit.engines.kernels.lanes import Lanes
 from ptokit.machine.record.code import Code, Int, Num, text
-from ptokit.records import dataclass
 
 SHARED = 16  # rows; for larger blocks the cost of a call is negligible
 STORED = "(ptr %block, i64 %step, ptr %to, i64 %apart, i64 %count)"

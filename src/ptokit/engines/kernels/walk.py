@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice, product
 from typing import TypeAlias
 
@@ -17,7 +17,6 @@ from ptokit.engines.kernels.lanes import Lanes, element
 from ptokit.engines.kernels.loops import Irregular, Loop, Rectangle, Stream, nest, rectangles
 from ptokit.engines.kernels.transposition import SHARED, Square
 from ptokit.machine.record.code import Code, Iterations, NotNative, Num, text
-from ptokit.records import dataclass
 from ptokit.values import dtypes as t
 from ptokit.values.dtypes import DType
 from ptokit.values.layouts import known

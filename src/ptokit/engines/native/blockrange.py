@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ptokit.diagnostics.diagnostic import Diagnostic
@@ -14,7 +15,6 @@ from ptokit.machine.launchoptions import RunLimits
 from ptokit.machine.memory import Memory
 from ptokit.machine.patches import Patch
 from ptokit.machine.record.code import NotNative
-from ptokit.records import dataclass
 
 Sizes: TypeAlias = "Mapping[str, tuple[int, tuple[int, ...]]]"  # bytes and extents, by argument
 

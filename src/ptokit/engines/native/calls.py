@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ptokit.engines.kernels.functionbase import numbered
 from ptokit.engines.kernels.opfunction import OpFunction
@@ -14,7 +15,6 @@ from ptokit.machine.arguments import Env
 from ptokit.machine.memory import Elements
 from ptokit.machine.record.code import Condition, every, text
 from ptokit.machine.record.trace import FRAME, space_of
-from ptokit.records import dataclass
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -42,7 +42,6 @@ from ptokit.machine.record.handles import traced
 from ptokit.machine.record.trace import FRAME, Recorded
 from ptokit.machine.slotnumber import SlotNumber
 from ptokit.machine.undefinedstore import undefined_results
-from ptokit.records import dataclass
 from ptokit.values.fixpipe import FixPipe
 
 if TYPE_CHECKING:  # code that the cache keeps is not generated again

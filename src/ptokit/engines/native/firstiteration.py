@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import Block, Op, Value
 from ptokit.machine.record.definite import NamedWindow
-from ptokit.records import dataclass
 
 MOST_COUNTED = 1 << 14  # iterations of which each is looked at
 MOST_FOLLOWED = 1 << 10  # iterations whose numbers are computed one after another

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import dataclass
 from math import gcd
 from typing import Any
 
@@ -30,7 +31,6 @@ from ptokit.machine.record.code import (
 )
 from ptokit.machine.record.definite import Proven
 from ptokit.machine.record.handles import mapped, numbers
-from ptokit.records import dataclass
 
 
 @dataclass

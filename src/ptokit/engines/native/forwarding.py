@@ -10,7 +10,7 @@ instead, gets the same handles.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, cast
 
 from ptokit.engines.kernels.matmul import PANEL
@@ -24,7 +24,6 @@ from ptokit.machine.memory import Elements
 from ptokit.machine.record.code import Truth, text
 from ptokit.machine.record.expressions import AxisWindow, Recording, WindowRead, WindowStore
 from ptokit.machine.record.trace import TracedTile
-from ptokit.records import dataclass
 from ptokit.values.enumerations import Loc
 from ptokit.values.layouts import Axis, IndexMap, known
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
@@ -62,7 +62,6 @@ from ptokit.machine.record.expressions import (
     WindowStore,
 )
 from ptokit.machine.record.trace import FRAME, Recorded, Space, TracedTile
-from ptokit.records import dataclass
 from ptokit.values.arrays import BOOL
 from ptokit.values.dtypes import u8
 from ptokit.values.layouts import Axis, IndexMap

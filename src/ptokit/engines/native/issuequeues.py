@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -60,7 +60,6 @@ from ptokit.machine.record.handles import mapped
 from ptokit.machine.record.trace import Recorded, TracedTile
 from ptokit.machine.state import PIPES, Queue, flag_number
 from ptokit.machine.tile import Pointer
-from ptokit.records import dataclass
 
 K = TypeVar("K")
 

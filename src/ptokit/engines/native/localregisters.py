@@ -8,7 +8,7 @@ cannot, works on the memory of the registers: they are copied there and back aro
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ptokit.ir.module import Func, Op
@@ -17,7 +17,6 @@ from ptokit.isa.model.tiles import REGISTER_BYTES, RegisterType
 from ptokit.isa.model.types import REGISTER_KINDS
 from ptokit.machine.record.code import Code, Num
 from ptokit.machine.record.trace import TracedTile
-from ptokit.records import dataclass
 from ptokit.values.enumerations import Loc
 
 REGISTERS = SPACES[Loc.REGISTER]  # the name of their memory

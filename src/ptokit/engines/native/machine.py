@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ptokit.engines.native.compiledfifo import CompiledFifoEnd
 from ptokit.engines.native.compiledsignals import CompiledSignals
@@ -20,7 +20,6 @@ from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.machine.record.code import Int, NotNative, Num, Truth
 from ptokit.machine.record.trace import Recorded, TracedConv, TracedPointer, TracedTile, TracedView
 from ptokit.order.group import GroupedCore
-from ptokit.records import dataclass
 
 
 @dataclass

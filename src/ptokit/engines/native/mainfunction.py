@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from copy import copy
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -34,7 +34,6 @@ from ptokit.machine.record.intervals import EXTREMES, Limits
 from ptokit.machine.record.trace import FRAME, NOWHERE, Space, TracedTile, TracedView, space_of
 from ptokit.machine.state import FLAG_MEMORY
 from ptokit.machine.tile import Pointer, Tile
-from ptokit.records import dataclass
 from ptokit.values.enumerations import Loc
 from ptokit.values.host import AnyArray
 

@@ -10,6 +10,7 @@ import inspect
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property
 from importlib import import_module
@@ -28,7 +29,6 @@ from ptokit.machine.execute import Core
 from ptokit.machine.executionlog import LogPoint
 from ptokit.machine.tile import Matrix, Pointer
 from ptokit.order.group import GroupedCore
-from ptokit.records import dataclass
 from ptokit.values import dtypes
 from ptokit.values.dtypes import DType, dtype_named
 

@@ -7,6 +7,7 @@ range for all slots of its FIFO, behind the memory of the core.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -29,7 +30,6 @@ from ptokit.machine.record.code import Int, NotNative, Num, text
 from ptokit.machine.record.trace import Recorded, TracedTile, space_of
 from ptokit.order.fifoend import FREED, POPPED, PUSHED
 from ptokit.order.group import GroupedCore
-from ptokit.records import dataclass
 
 LINE = 512  # bytes, the alignment of the slots of a tile
 Rings = dict[tuple[Value, Fifo], int]  # the start of the slots of a tile

@@ -7,12 +7,11 @@ instruction asked the reference, a run with the same numbers executes code that 
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import NamedTuple, TypeAlias
 
 from ptokit.engines.native.session import Session
-from ptokit.records import dataclass
 
 Numbers: TypeAlias = tuple[int, ...]  # the arguments that are numbers
 MOST_SEEN = 1 << 12

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from itertools import pairwise
 from typing import Any
@@ -56,7 +56,6 @@ from ptokit.machine.tile import Matrix
 from ptokit.order.fifoend import COUNTERS, reason
 from ptokit.order.group import GroupedCore
 from ptokit.order.schedule import Wait
-from ptokit.records import dataclass
 from ptokit.values.scalars import wrapped
 
 

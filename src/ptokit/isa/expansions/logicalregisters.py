@@ -8,6 +8,7 @@ no lane of no use.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from ptokit.isa.expansions.expansionlanguage import (
@@ -21,7 +22,6 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.localmemory import Quantity
 from ptokit.isa.model.tiles import LogicalType, register
 from ptokit.isa.model.tiles import mask as mask_type
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DType, i8, i16, i32, u8, u16, u32
 
 

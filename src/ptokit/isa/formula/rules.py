@@ -8,14 +8,13 @@ mentions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import product
 from typing import TypeAlias
 
 from ptokit.diagnostics.diagnostic import Judge
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Expr, Value, fields, operators
-from ptokit.records import dataclass
 
 ASSEMBLER, HEADERS, BOARDS = Judge
 COMPILED = (HEADERS, BOARDS)  # for rules that the assembler does not check

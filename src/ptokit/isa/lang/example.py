@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.lang.samples import VEC_F32
 from ptokit.isa.model.types import Kind
-from ptokit.records import dataclass
 from ptokit.values.enumerations import Word
 
 NUMBERS = {Kind.INDEX: "index", Kind.SCALAR: "f32"}

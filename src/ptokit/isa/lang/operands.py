@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from typing import NamedTuple
@@ -10,7 +11,6 @@ from typing import NamedTuple
 from ptokit.isa.formula.formulas import Const, Expr, Field
 from ptokit.isa.formula.rules import HARDWARE
 from ptokit.isa.model.types import REGISTER_KINDS, HandleType, Kind, ScalarType, Type
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DType
 from ptokit.values.enumerations import Loc, Word
 

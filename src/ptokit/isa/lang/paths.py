@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ptokit.isa.formula.formulas import UNKNOWN, Computed, Expr, Field, Missing
 from ptokit.isa.formula.rules import HARDWARE, Rule, Ruled
 from ptokit.isa.formula.rules import on as on_targets
 from ptokit.isa.model.words import Pipe
-from ptokit.records import dataclass
 from ptokit.values.enumerations import Loc
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import prod
 from typing import NamedTuple, TypeAlias
@@ -12,7 +12,6 @@ from ptokit.isa.formula.rules import COMPILED, Rule, both, either, named, rules_
 from ptokit.isa.formula.rules import by as refused_by
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import GlobalLayout
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DType
 from ptokit.values.layouts import IndexMap, Shape, axis, known, times
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, TypeVar
 
@@ -28,7 +28,6 @@ from ptokit.isa.formula.rules import (
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ALIASES, TileType
 from ptokit.isa.model.words import FIX, MTE1, MTE2, MTE3, GlobalLayout, M, Order, Pipe, S, V
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DType, bf16, f4e1m2x2, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, hif8
 from ptokit.values.enumerations import (
     ACC,

@@ -5,7 +5,7 @@ Global views (`globaltypes`) and convolution tiles are the other shapes of data.
 
 from __future__ import annotations
 
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from math import prod
 
@@ -14,7 +14,6 @@ from ptokit.isa.formula.formulas import Const, Field, Many
 from ptokit.isa.formula.rules import COMPILED, Rule, named, of_allocations, rules_of, when
 from ptokit.isa.formula.rules import by as refused_by
 from ptokit.isa.model.words import CompactMode
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DType, i16, u8, u16, u32
 from ptokit.values.enumerations import (
     ACC,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from math import prod
@@ -11,7 +11,6 @@ from typing import ClassVar, TypeAlias
 from ptokit.isa.formula.formulas import Many
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, LogicalType, MultiTileType, RegisterType, TileType
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DTYPES, DType, i64, u8
 
 

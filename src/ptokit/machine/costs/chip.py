@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
@@ -9,7 +10,6 @@ from ptokit.isa.model.targets import Target
 from ptokit.machine.costs.cost import Origin
 from ptokit.machine.costs.datapaths import GM
 from ptokit.machine.costs.figures import figures, file_of, origin
-from ptokit.records import dataclass
 
 
 class Direction(StrEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from math import ceil, prod
 
@@ -13,7 +14,6 @@ from ptokit.isa.model.words import GlobalLayout
 from ptokit.machine.costs.cost import Cost, Origin
 from ptokit.machine.costs.figures import figures, is_table, origin
 from ptokit.machine.costs.sizes import Operands, elements, ends, shape_of
-from ptokit.records import dataclass
 from ptokit.values.enumerations import LEFT, RIGHT
 
 GIB = 1 << 30

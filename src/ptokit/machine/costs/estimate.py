@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TypeAlias
 
@@ -18,7 +19,6 @@ from ptokit.machine.costs.lanecosts import COMPUTE, registers_of, slots
 from ptokit.machine.costs.sizes import Operands, elements, ends, vector_work
 from ptokit.machine.costs.vectorfunctions import functions
 from ptokit.machine.costs.vectorrepeats import intrinsics
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DType
 
 Attrs: TypeAlias = "tuple[tuple[str, str], ...]"

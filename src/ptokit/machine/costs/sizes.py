@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import ceil, prod
 from typing import TypeAlias
 
 from ptokit.isa.lang.instr import Instr, Role
 from ptokit.isa.model.globaltypes import DataType, GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
-from ptokit.records import dataclass
 from ptokit.values.layouts import DN
 
 # The operands of one instruction by name, with the extents of one execution.

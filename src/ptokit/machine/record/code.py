@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from dataclasses import dataclass
 from math import gcd
 from typing import Any, TypeAlias
 
@@ -18,7 +19,6 @@ from ptokit.machine.evaluation import NumpyArray, scalar
 from ptokit.machine.record import intervals
 from ptokit.machine.record.intervals import EXTREMES, Limits
 from ptokit.machine.record.linear import Bounds, LinearForm, combined, summand, summands
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DType
 from ptokit.values.layouts import known
 from ptokit.values.scalars import quotient, wrapped

@@ -9,7 +9,7 @@ their shadow. A window whose extents are known at run time only is proven by nam
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,7 +23,6 @@ from ptokit.machine.record.code import Int, text
 from ptokit.machine.record.expressions import AxisWindow, Recording, UndefineStore, WindowStore
 from ptokit.machine.record.lanefacts import NOTHING, LaneState
 from ptokit.machine.record.trace import Recorded, num, nums, space_of
-from ptokit.records import dataclass
 from ptokit.values.layouts import known
 
 Shadows = dict[str, Codes]

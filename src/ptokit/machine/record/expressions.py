@@ -6,7 +6,7 @@ An expression that depends on one axis and no run-time value is computed at once
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, cast
 
@@ -14,7 +14,6 @@ from ptokit.machine.evaluation import How, NumpyArray, scalar
 from ptokit.machine.memory import Elements
 from ptokit.machine.record.code import Coded, Int, Num, Truth
 from ptokit.machine.record.slices import AxisWindow, slice_windows
-from ptokit.records import dataclass
 from ptokit.values import dtypes as t
 from ptokit.values.arrays import BOOL, SHAPING, Array, Term
 from ptokit.values.conversions import converted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.environment import arguments
@@ -16,7 +16,6 @@ from ptokit.machine.execute import Core, element_of, given
 from ptokit.machine.record.code import Code, Int, NotNative, Num, Undecided
 from ptokit.machine.record.expressions import Recording, Scalar
 from ptokit.machine.record.trace import Recorded, Space, TracedConv, TracedTile, TracedView
-from ptokit.records import dataclass
 from ptokit.values.fixpipe import CPU_READING
 from ptokit.values.layouts import Shape
 

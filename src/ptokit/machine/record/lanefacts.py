@@ -8,7 +8,7 @@ outer loops: then the iterations inside agree.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -24,7 +24,6 @@ from ptokit.machine.record.lanepatterns import (
     Unclear,
     spread,
 )
-from ptokit.records import dataclass
 from ptokit.values.dtypes import DType
 from ptokit.values.enumerations import Loc
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeAlias
-
-from ptokit.records import dataclass
 
 MOST_STEPS = 16  # forms that are looked at, in which bounds are put in for terms
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ptokit.machine.record.code import Num
-from ptokit.records import dataclass
 
 
 @dataclass(frozen=True)

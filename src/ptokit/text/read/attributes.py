@@ -7,6 +7,7 @@ is a plain `str`, a number an `int` or `float`.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from ptokit.diagnostics.diagnostic import error
 from ptokit.diagnostics.nearest import did_you_mean, nearest
@@ -14,7 +15,6 @@ from ptokit.ir.module import Op, Raw
 from ptokit.ir.strings import unquoted
 from ptokit.isa.lang.instr import Attr, Instr
 from ptokit.isa.model.types import Type
-from ptokit.records import dataclass
 from ptokit.text.read.cursor import Cursor
 from ptokit.text.types.parts import DIGITS
 from ptokit.values.enumerations import Word

@@ -8,14 +8,13 @@ Call holds the parts before they are bound to a page.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from ptokit.diagnostics.printable import counted
 from ptokit.ir.module import Block, Raw, Value
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import Type
-from ptokit.records import dataclass
 from ptokit.text.read.attributes import Given, attached, dictionary, numeral, read_value
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.signature import keywords

@@ -9,6 +9,7 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from operator import sub
@@ -20,7 +21,6 @@ from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.diagnostics.source import Source, Span
 from ptokit.ir.editing import DEEPEST
 from ptokit.isa.model.types import Elided, Type
-from ptokit.records import dataclass
 from ptokit.text.types.parts import DIGITS, LEVELS, BadType, in_angles
 from ptokit.text.types.spelling import spell
 from ptokit.text.types.typereader import SPELLED, type_named

@@ -10,14 +10,13 @@ page of the mnemonic takes is kept as written.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from ptokit.ir.editing import type_of
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.model.types import INDEX, Kind, OpaqueType, Type
-from ptokit.records import dataclass
 from ptokit.text.read.attributes import Given, bind_attributes, dictionary, read_value
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.build import defined

@@ -6,10 +6,10 @@ An operand is a formula, whose `==` builds a formula: compare operands by name.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from ptokit.isa.lang.instr import Instr, Operand, Role
-from ptokit.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.asm import CHIPS, NOWHERE, CppOn
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
-from ptokit.records import dataclass
 from ptokit.values.enumerations import SLayout
 
 SLUG = "cpp-lacks"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptokit.diagnostics.diagnostic import CallError, PtoError
 from ptokit.launch.settings import target_named
-from ptokit.records import dataclass
 from ptokit.tools.cli.cpplaunch import CppLaunch
 from ptokit.tools.cli.failures import usage
 from ptokit.tools.cli.options import CppOptions

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import click
 
 from ptokit.isa.model.targets import ARCHES, DEFAULT_TARGET, MACHINES
-from ptokit.records import dataclass
 
 F = TypeVar("F", bound=Callable[..., None])
 T = TypeVar("T")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,7 +13,6 @@ import click
 
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import MACHINES, TARGETS
-from ptokit.records import dataclass
 from ptokit.tools.cli.failures import call_errors, program_errors, status, usage
 from ptokit.tools.cli.kernelfiles import is_python, kernels_of, read_programs
 from ptokit.tools.cli.options import (

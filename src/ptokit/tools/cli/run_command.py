@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -14,7 +14,6 @@ import click
 
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
-from ptokit.records import dataclass
 from ptokit.tools.cli.completedrun import CompletedRun, PreparedRun
 from ptokit.tools.cli.failures import call_errors, program_errors, usage
 from ptokit.tools.cli.kernelfiles import is_python, read_program

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import cast, get_type_hints
 
 from ptokit.isa.model.targets import ARCHES, TARGETS
 from ptokit.launch.settings import target_named
-from ptokit.records import dataclass
 
 LANGUAGES = ("en", "zh")
 

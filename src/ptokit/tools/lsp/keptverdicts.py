@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from ptokit.analysis.cores import level_of
@@ -20,7 +20,6 @@ from ptokit.diagnostics.source import Source, Span
 from ptokit.forms.inline import calls
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Module, Op
-from ptokit.records import dataclass
 from ptokit.tools.lsp.editedtext import EditedText
 from ptokit.tools.lsp.outline import body_end
 

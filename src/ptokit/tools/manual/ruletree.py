@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from textwrap import wrap
 
 from ptokit.isa.formula.formulas import Expr, Node
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.targets import TARGETS
-from ptokit.records import dataclass
 
 WIDTH = 100  # columns
 MEMBERS = {"or": "any of", "and": "all of"}

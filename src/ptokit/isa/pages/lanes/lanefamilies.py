@@ -8,14 +8,13 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from ptokit.isa.lang.localmemory import LocalPointer, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import Capacity, in_memory
 from ptokit.isa.pages.allocation import Allocation
-from ptokit.records import dataclass
 
 BELOW, INHERITED = Asm(shape="lanes", cpp_on=NOWHERE), Asm()
 BYTES = 256  # of a register
