@@ -56,7 +56,8 @@ def test_an_argument_of_a_loop_may_become_a_handle_on_another_tile(engine: str) 
     """Each iteration begins with the tile that the one before yields."""
     assert [v.name for v in facts_of(func(REBOUND)).written_args] == ["a"]
     a, b = np.zeros((16, 32), np.float32), np.ones((16, 32), np.float32)
-    done = loads(f"{HEAD}{COUNTS}{REBOUND}\n}}\n").run(a=a, b=b, n=0, engine=engine, **{"if": 0})
+    given = {"a": a, "b": b, "n": 0, "if": 0}
+    done = loads(f"{HEAD}{COUNTS}{REBOUND}\n}}\n").execute(given, engine=engine).outputs
     assert (done["a"] == 3).all()
 
 
