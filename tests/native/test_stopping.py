@@ -75,7 +75,7 @@ import os, signal, sys, threading, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # the tests may run in the background
 main, inside = threading.main_thread().ident, sys.argv.pop(1).split(",")
 def watch():
-    while True:
+    for _ in range(3000):
         time.sleep(0.02)
         frame, files = sys._current_frames()[main], []
         while frame is not None:
@@ -86,6 +86,7 @@ def watch():
             time.sleep(0.1)
             os.write(1, b"runs")
             return
+    os.write(1, b"not there")
 threading.Thread(target=watch, daemon=True).start()
 """
 COMMAND = "from ptokit.__main__ import start\nstart()\n"
@@ -125,7 +126,7 @@ def ended(script: str, *arguments: str, by: int, inside: str) -> tuple[int, str,
         process.kill()
 
 
-ENGINE_MODULES = {"reference": "launch.py", "native": "session.py"}
+ENGINE_MODULES = {"reference": "interpreter.py", "native": "session.py"}
 
 
 @pytest.mark.parametrize(
