@@ -376,17 +376,16 @@ void tquant_hif4(void **p, long rows, long cols) {
 }
 
 // quantisation
-static inline float without_nan(float x, float other) { return x == x ? x : other; }
 FUNCTION(tquant, float, int8_t, ROWS COLS {
-  float x = without_nan(rintf(a[i * cols + j] * b[i]), 0);
+  float x = rintf(a[i * cols + j] * b[i]);
   d[i * cols + j] = smaller(larger(x, -128), 127);
 })
 FUNCTION(tquant_asymmetric, float, uint8_t, ROWS COLS {
-  float x = without_nan(rintf(a[i * cols + j] * b[i] + c[i]), 0);
+  float x = rintf(a[i * cols + j] * b[i] + c[i]);
   d[i * cols + j] = smaller(larger(x, 0), 255);
 })
-FUNCTION(tdequant, float, float, int8_t *x = p[1]; ROWS COLS d[i * cols + j] =
-             without_nan((x[i * cols + j] - c[i]) * b[i], NAN);)
+FUNCTION(tdequant, float, float, int8_t *x = p[1];
+         ROWS COLS d[i * cols + j] = (x[i * cols + j] - c[i]) * b[i];)
 
 static uint8_t to_octet(float x) {  // the nearest f8e4m3, ties to even; |x| is at most 448
   float size = fabsf(x);
