@@ -1,4 +1,4 @@
-"""What a run shows that others do not: overlaps of bytes, instructions, paths."""
+"""Novelty of a run: overlaps of bytes, instructions and paths that no other run shows."""
 
 from __future__ import annotations
 

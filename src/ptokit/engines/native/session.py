@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,6 +57,9 @@ from ptokit.order.fifoend import COUNTERS, reason
 from ptokit.order.group import GroupedCore
 from ptokit.order.schedule import Wait
 from ptokit.values.scalars import wrapped
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 
 class Grown(Exception):
@@ -184,7 +187,8 @@ class Session:
                 other.result()
         except BaseException:  # an interrupt: the other threads still use the memories
             self.failed.append(-1)
-            _ = [other.exception() for other in rest]
+            for other in rest:
+                other.exception()
             raise
         return workers
 
@@ -217,7 +221,7 @@ def taken_warnings(workers: Iterable[Worker]) -> list[Diagnostic]:
 
 
 @cache
-def _threads():  # a ThreadPoolExecutor, whose name is not known above
+def _threads() -> ThreadPoolExecutor:
     """Return a pool of threads that wait for launches; importing it takes 10 ms."""
     from concurrent.futures import ThreadPoolExecutor
 

@@ -99,12 +99,10 @@ class Tokens:
         """Return places by name, each from one token to another, counted from token `first`."""
         source, texts, starts = self.source, self.texts, self.starts
         spans: dict[str, Span] = {}
-        new = tuple.__new__  # type: ignore[misc]  # of any tuple; in half the time of a call of Span
         for name, start, last in places:
             at = first + last
-            spans[name] = new(
-                Span, (source, starts[first + start], starts[at] + len(texts[at]), None)
-            )
+            place = source, starts[first + start], starts[at] + len(texts[at]), None
+            spans[name] = Span._make(place)  # faster than a call of Span
         return spans
 
     def joined(self, first: int, last: int) -> str:
