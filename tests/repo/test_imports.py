@@ -37,7 +37,7 @@ for words in (
     ["run", examples + "/stream.pto", "x=zeros:64x512", "y=zeros:64x512"],
 ):
     assert main(words, standalone_mode=False) in (0, None), words
-from ptokit.order.schedule import (Schedule, Wait)
+from ptokit.order.schedule import Schedule, Wait
 schedule, steps = Schedule(), []
 await_two = lambda: schedule.wait(Wait(lambda: len(steps) > 1, "the second"))
 run = lambda *programs: schedule.run([(f"core {{n}}", one) for n, one in enumerate(programs)])
