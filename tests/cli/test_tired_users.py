@@ -127,6 +127,10 @@ def test_json_of_a_file_that_is_not_there() -> None:
     ("words", "advice"),
     [
         ((GEMM,), f"`ptokit check {GEMM}`"),
+        (("chekc", GEMM), "did you mean check?"),
+        (("xyzzy",), "option -h lists all"),
+        (("cxx", "buidl"), "did you mean build?"),
+        (("new", "kernal"), "did you mean kernel?"),
         (("check", GEMM.replace("gemm.pto", "gem.pto")), f"did you mean {GEMM}?"),
         (("check", __file__), "a function with the decorator @pto.kernel is a kernel"),
         (("fmt", str(ROOT)), "give a .pto file"),

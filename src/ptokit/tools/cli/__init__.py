@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from ptokit.tools.cli.failures import output_errors, program_errors
-from ptokit.tools.cli.options import with_colour
+from ptokit.tools.cli.options import AdvisedGroup, with_colour
 from ptokit.tools.terminal import escaped_terminals
 
 FILES = {
@@ -37,7 +37,7 @@ STATUSES = {
 }
 
 
-class Commands(click.Group):
+class Commands(AdvisedGroup):
     """The commands; a file in the place of one gets advice."""
 
     def main(self, *args: Any, **how: object) -> Any:  # Any: as click has it

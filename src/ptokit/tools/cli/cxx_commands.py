@@ -13,6 +13,7 @@ from ptokit.tools.cli.failures import call_errors, program_errors
 from ptokit.tools.cli.options import (
     CPP_FILES,
     FIXPIPE,
+    AdvisedGroup,
     compiled_options,
     require_pipes,
     target_option,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 
 
-@click.group(short_help="Run kernels that are written in C++.")
+@click.group(cls=AdvisedGroup, short_help="Run kernels that are written in C++.")
 def cxx() -> None:
     """Compile C++ kernels against ptokit's headers and run them."""
 

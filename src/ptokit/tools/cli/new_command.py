@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from ptokit.tools.cli.failures import program_errors, usage
+from ptokit.tools.cli.options import AdvisedGroup
 
 KERNEL = '''\
 """{title}: y = x * scale, row by row; change it into what you need."""
@@ -46,7 +47,7 @@ def test_{name}(target: str, rows: int) -> None:
 IMPORTED = {"np", "numpy", "pto", "ptokit", "pytest"}  # by the files that are written
 
 
-@click.group()
+@click.group(cls=AdvisedGroup)
 def new() -> None:
     """Write the first files of a kernel of your own."""
 

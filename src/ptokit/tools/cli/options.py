@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import click
 
+from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.isa.model.targets import ARCHES, DEFAULT_TARGET, MACHINES
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -32,6 +33,19 @@ ARGUMENTS = click.option(
     metavar="NAME=VALUE",
     help="An argument of a kernel in Python or C++: x=f32:75x50, high=32.",
 )
+
+
+class AdvisedGroup(click.Group):
+    """A group of commands that names the nearest one to a word that is none."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        word, known = args[0], self.list_commands(ctx)
+        if word in known or word.startswith("-"):
+            return super().resolve_command(ctx, args)
+        advice = did_you_mean(word, known) or "option -h lists all"
+        ctx.fail(f"no command {word!r}; {advice}")
 
 
 @dataclass(frozen=True)
