@@ -12,13 +12,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ptokit.engines.kernels import boxedproduct
 from ptokit.engines.kernels.ahead import QUEUE
+from ptokit.engines.kernels.boxedproduct import BOX
 from ptokit.engines.kernels.matmul import PANEL, ROWS, kernel
 
 llvm = pytest.importorskip("llvmlite.binding", reason="llvmlite is not installed")
 
 Values = NDArray[Any]  # Any: float32 or int32
-Kernel = Callable[..., None]  # three addresses, six sizes
+Kernel = Callable[..., None]  # three addresses, sizes
 
 
 @dataclass(frozen=True)
@@ -48,13 +50,20 @@ MACHINES = {
 }
 SIZES = [(1, 1, 1), (8, 32, 3), (9, 33, 2), (7, 48, 5), (33, 17, 65), (16, 16, 16), (2, 100, 1)]
 WRAPPER = """
-define void @run(ptr %a, ptr %b, ptr %c, i64 %m, i64 %n, i64 %k, i64 %lda, i64 %pb, i64 %pc) {{
+define void @run(ptr %a, ptr %b, ptr %c, i64 %m, i64 %n, i64 %k, i64 %lda, i64 %pb, i64 %pc) {
   %ahead = alloca [{queue} x i8], align 8
   call void @llvm.memset.p0.i64(ptr %ahead, i8 0, i64 {queue}, i1 false)
   call void @product(ptr %a, ptr %b, ptr %c,
       i64 %m, i64 %n, i64 %k, i64 %lda, i64 %pb, i64 %pc, i1 {onto}, ptr %ahead)
   ret void
-}}
+}
+"""
+BOXED_WRAPPER = """
+define void @run(ptr %a, ptr %b, ptr %c, i64 %n, i64 %k, i64 %lda, i64 %pb, i64 %pc, i64 %pk) {
+  call void @product(ptr %a, ptr %b, ptr %c,
+      i64 %n, i64 %k, i64 %lda, i64 %pb, i64 %pc, i64 %pk, i1 {onto})
+  ret void
+}
 """
 
 
@@ -64,11 +73,15 @@ def host() -> dict[str, bool]:
 
 
 @cache
-def compiled(machine: Machine, kind: str, onto: bool, few: int) -> Kernel:
+def compiled(machine: Machine, kind: str, onto: bool, few: int, boxed: bool = False) -> Kernel:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    code = kernel("product", kind, machine.lanes, machine.fma, few)
-    module = llvm.parse_assembly(code + WRAPPER.format(onto=str(onto).lower(), queue=QUEUE))
+    if boxed:
+        code = boxedproduct.kernel("product", machine.lanes, machine.fma, few) + BOXED_WRAPPER
+    else:
+        code = kernel("product", kind, machine.lanes, machine.fma, few) + WRAPPER
+    code = code.replace("{onto}", str(onto).lower()).replace("{queue}", str(QUEUE))
+    module = llvm.parse_assembly(code)
     module.verify()
     cpu = machine.cpu or llvm.get_host_cpu_name()
     features = "" if machine.cpu else llvm.get_host_cpu_features().flatten()
@@ -233,3 +246,32 @@ def test_i32_wraps(machine: Machine) -> None:
     for m, n, k in sizes(0):
         a, b = (rng.integers(-(1 << 31), 1 << 31, s, np.int32) for s in ((m, k), (k, n)))
         assert np.array_equal(product(machine, a, b), a @ b), (m, n, k)
+
+
+def boxed(machine: Machine, a: Values, b: Values, start: Values) -> Values:
+    """A x B on top of `start`, of few rows and with B in boxes whose columns are contiguous."""
+    (m, k), n = a.shape, b.shape[1]
+    panels, far = -(-n // PANEL), np.float32("nan")
+    padded = np.full((k, panels * PANEL), far)
+    padded[:, :n] = b
+    boxes = padded.reshape(k // BOX, BOX, panels, PANEL).transpose(0, 2, 3, 1)
+    right = aligned(np.pad(boxes, ((0, 0), (0, 1), (0, 0), (0, 0)), constant_values=far))
+    left = aligned(np.pad(a, ((0, 0), (0, 3)), constant_values=far))
+    out = aligned(np.full((panels + 1, m + 1, PANEL), far))
+    put(out, start)
+    places = (each.ctypes.data for each in (left, right, out))
+    steps = left.shape[1], PANEL * BOX, out[0].size, right[0].size
+    compiled(machine, "f32", True, m, boxed=True)(*places, n, k, *steps)
+    assert np.isnan(out[:, m:]).all()
+    assert np.isnan(out[panels:]).all()
+    return np.hstack([*out[:, :m]])[:, :n].copy()
+
+
+@pytest.mark.parametrize("style", ["ordinary", "finite", "special"])
+def test_boxes_are_turned_and_sums_keep_their_order(machine: Machine, style: str) -> None:
+    rng = np.random.default_rng(8)
+    for m, n, k in ((1, 16, 8), (1, 300, 16), (3, 33, 24), (2, 128, 40)):
+        shapes = (m, k), (k, n), (m, n)
+        a, b, start = (floats(rng, shape, style) for shape in shapes)
+        got = boxed(machine, a, b, start).view(np.uint32)
+        assert np.array_equal(got, expected(a, b, start)), (m, n, k)

@@ -62,22 +62,20 @@ class RegisterBlock:
         what = f"blocks of {self.rows} rows"
         with code.loop(end - start, what, self.rows) as number:
             row = number + start
-            first = self._at(self.factor, "%a", row * lda)
-            left = [self._at(self.factor, first, number * lda) for number in range(self.rows)]
-            panels = [
-                self._at(self.kind, "%c", at + row * PANEL) for at in self._panels(col, "%pc")
-            ]
+            first = self.at(self.factor, "%a", row * lda)
+            left = [self.at(self.factor, first, number * lda) for number in range(self.rows)]
+            panels = [self.at(self.kind, "%c", at + row * PANEL) for at in self._panels(col, "%pc")]
             fetch(code)
             with self._whole(panels, end - row) as sums:
                 places = [
-                    self._at(self.kind, sums[at // PANEL], number * PANEL + at % PANEL)
+                    self.at(self.kind, sums[at // PANEL], number * PANEL + at % PANEL)
                     for number in range(self.rows)
                     for at in self._columns()
                 ]
                 begin = self._begin([f"load {kinds}, ptr {place}, align 4" for place in places])
-                right = [self._at(self.factor, "%b", at) for at in self._panels(col, "%pb")]
+                right = [self.at(self.factor, "%b", at) for at in self._panels(col, "%pb")]
                 done = self._depth(left, right, begin)
-                done = self._canonical(done) if self.kind == "float" else done
+                done = self.canonical(done) if self.kind == "float" else done
                 for place, value in zip(places, done, strict=True):
                     code.do(f"store {kinds} {value}, ptr {place}, align 4")
 
@@ -89,7 +87,7 @@ class RegisterBlock:
             return
         code = self.code
         part = code.let(f"icmp slt i64 {text(rows)}, {self.rows}")
-        edge = [self._at(self.kind, "%edge", at) for at in range(0, self.edge, self.rows * PANEL)]
+        edge = [self.at(self.kind, "%edge", at) for at in range(0, self.edge, self.rows * PANEL)]
         self._copy(panels, edge, rows, part)
         select = f"select i1 {part}, ptr {{}}, ptr {{}}"
         yield [code.let(select.format(*pair)) for pair in zip(edge, panels, strict=True)]
@@ -101,7 +99,7 @@ class RegisterBlock:
         with code.when(met), code.loop(rows, "a part of a block") as row:
             for at in self._columns():
                 old, new = (
-                    self._at(self.kind, p[at // PANEL], row * PANEL + at % PANEL)
+                    self.at(self.kind, p[at // PANEL], row * PANEL + at % PANEL)
                     for p in (source, into)
                 )
                 value = code.let(f"load {kinds}, ptr {old}, align 4")
@@ -131,18 +129,18 @@ class RegisterBlock:
         size = 8 if self.factor == "double" else 4
         load = f"load {self.lanes.type(self.factor)}, ptr {{}}, align {size}"
         places = (
-            self._at(self.factor, right[at // PANEL], step * PANEL + at % PANEL)
+            self.at(self.factor, right[at // PANEL], step * PANEL + at % PANEL)
             for at in self._columns()
         )
         vectors = [code.let(load.format(place)) for place in places]
         old, new = list[str](), list[str]()
         for row in left:
-            where = self._at(self.factor, row, step)
+            where = self.at(self.factor, row, step)
             one = code.let(f"load {self.factor}, ptr {where}, align {size}")
             factor = self.lanes.spread(self.factor, one)
             for vector in vectors:
                 old.append(f"%{code.name('sum')}")
-                new.append(self._multiply_add(factor, vector, old[-1]))
+                new.append(self.multiply_add(factor, vector, old[-1]))
         after = code.let(f"add nuw nsw i64 {step}, 1")
         phi = [f"  {step} = phi i64 [ 0, %{before} ], [ {after}, %{loop} ]"]
         for value, first, later in zip(old, begin, new, strict=True):
@@ -152,7 +150,7 @@ class RegisterBlock:
         code.start(done)
         return new
 
-    def _canonical(self, sums: list[str]) -> list[str]:
+    def canonical(self, sums: list[str]) -> list[str]:
         """Return the sums with canonical NaNs; without any NaN, one comparison serves two sums."""
         code, lanes, before = self.code, self.lanes, self.code.block
         pairs = zip_longest(sums[::2], sums[1::2], fillvalue=sums[0])
@@ -169,7 +167,7 @@ class RegisterBlock:
         phi = f"phi {lanes.type(self.kind)} [ {{}}, %{before} ], [ {{}}, %{nans} ]"
         return [code.let(phi.format(*pair)) for pair in zip(sums, new, strict=True)]
 
-    def _at(self, kind: str, start: str, offset: Num) -> str:
+    def at(self, kind: str, start: str, offset: Num) -> str:
         """Return the address `offset` elements after `start`."""
         return self.code.let(f"getelementptr inbounds {kind}, ptr {start}, i64 {text(offset)}")
 
@@ -182,7 +180,7 @@ class RegisterBlock:
         first, stride_ = col // PANEL, Int(self.code, stride)
         return [(first + number) * stride_ for number in range(-(-self.width // PANEL))]
 
-    def _multiply_add(self, a: str, b: str, c: str) -> str:
+    def multiply_add(self, a: str, b: str, c: str) -> str:
         """Return a * b + c: for f32 rounded once, for f64 rounded three times."""
         lanes = self.lanes
         if self.factor == "double":

@@ -7,7 +7,7 @@ from itertools import accumulate
 from math import gcd
 from typing import cast
 
-from ptokit.engines.kernels import matmul, ordering
+from ptokit.engines.kernels import boxedproduct, matmul, ordering
 from ptokit.engines.kernels.folds import Fold
 from ptokit.engines.kernels.functionbase import FunctionBase, bound
 from ptokit.engines.kernels.lanes import Lanes, element
@@ -55,6 +55,18 @@ def _by_eights(octets: Elements) -> Elements:
 def _few(rows: Num) -> int:
     """Return the rows of a product with a function for small row counts, else 0."""
     return rows if isinstance(rows, int) and rows < FEW else 0
+
+
+def _boxes(cells: Elements) -> tuple[Num, Num] | None:
+    """Return the distances of boxes along a row and along a column; None for other layouts."""
+    down, across = cells.map.rows.digits, cells.map.cols.digits
+    box = boxedproduct.BOX
+    if down[1:] != ((box, 1),):
+        return None
+    if across[1:] == ((matmul.PANEL, box),):
+        return across[0][1], down[0][1]
+    whole = len(across) == 1 and known(across[0][1], box)  # boxes without a gap
+    return (matmul.PANEL * box, down[0][1]) if whole else None
 
 
 class Temporaries:
@@ -145,7 +157,11 @@ class Temporaries:
         a, b, *start = node.args
         total = t.i32 if a.dtype.is_int else t.f32
         wide = t.f64 if a.dtype == t.f64 else total
-        packed = [self._packed_factor(a, wide), self._packed_factor(b, wide, panels=True)]
+        packed = [self._packed_factor(a, wide)]
+        if _few(node.rows) and self._lies_boxed(b, wide):
+            packed.append(cast(WindowRead, b).cells)
+        else:
+            packed.append(self._packed_factor(b, wide, panels=True))
         out = into or self.scratch.room(node.rows, node.cols, total, line=matmul.PANEL, panels=True)
         for value in start if into is None else ():
             store = WindowStore(out, *spans(node), value)
@@ -191,6 +207,15 @@ class Temporaries:
         end = num(cells.address) + last * kind.size
         return isinstance(end, int) and end <= cells.memory.size
 
+    def _lies_boxed(self, factor: Traced, kind: DType) -> bool:
+        """Return whether the kernel of few rows can read a right factor in its boxes."""
+        if not isinstance(factor, WindowRead) or not factor.dtype == kind == t.f32:
+            return False
+        begins = all(known(w.start, 0) and w.step == 1 for w in (factor.row_span, factor.col_span))
+        whole = isinstance(factor.rows, int) and factor.rows % boxedproduct.BOX == 0
+        lies = begins and whole and _boxes(factor.cells) is not None
+        return lies and not self.function.tracked(factor.cells)
+
     def _narrowed(self, factor: Traced, cells: Elements, panels: bool) -> tuple[Elements, str]:
         """Return f64 factors as f32, and whether each is an f32 with 12 significant bits.
 
@@ -210,22 +235,26 @@ class Temporaries:
         kind: DType,
         factors: list[Elements],
         out: Elements,
-        sizes: tuple[Num, Num, Num],
+        sizes: tuple[Num, ...],
         *,
         onto: bool,
     ) -> None:
         """Call the function that multiplies elements of this type."""
-        few = _few(sizes[0])
-        name = f"product_{kind.name}{few or ''}"
-        self.code.kernels[name] = matmul.kernel(
-            name, kind.name, self.function.lanes(4), self.function.host.fma, few
-        )
+        few, (left, right) = _few(sizes[0]), factors
+        lanes, fma, kernels = self.function.lanes(4), self.function.host.fma, self.code.kernels
+        steps = left.map.rows.digits[0][1], right.map.cols.digits[0][1], out.map.cols.digits[0][1]
+        ahead = ", ptr %scratch"
+        if boxes := _boxes(right):
+            name, ahead = f"product_boxes{few}", ""
+            kernels[name] = boxedproduct.kernel(name, lanes, fma, few)
+            sizes, steps = sizes[1:], (steps[0], boxes[0], steps[2], boxes[1])
+        else:
+            name = f"product_{kind.name}{few or ''}"
+            kernels[name] = matmul.kernel(name, kind.name, lanes, fma, few)
         pointers = ", ".join(f"ptr {self._begin(c)}" for c in (*factors, out))
-        left, *others = (*factors, out)
-        steps = left.map.rows.digits[0][1], *(c.map.cols.digits[0][1] for c in others)
         numbers = ", ".join(f"i64 {text(n)}" for n in (*map(self.function.number, sizes), *steps))
-        start = str(onto).lower()
-        self.code.do(f"call void @{name}({pointers}, {numbers}, i1 {start}, ptr %scratch)")
+        start = f"i1 {str(onto).lower()}"
+        self.code.do(f"call void @{name}({pointers}, {numbers}, {start}{ahead})")
 
     def _begin(self, cells: Elements) -> str:
         """Return the address of the first element of a view."""
