@@ -35,7 +35,7 @@ BELOW = "not checked: below the level of tiles"
 INNER = "not checked: a name between the passes of a compiler, not of the public level pto.vmi"
 PARTS = frozenset((PLACES, WINDOW))  # the bytes that an access reaches
 OTHER_OPERANDS = "not checked: no form has these operands"
-TILES_OF_F64 = re.compile(r"!pto\.tile(?:_buf)?<.*f64\b")
+TILES_OF_F64 = r"!pto\.tile(?:_buf)?<.*f64\b"
 # MLIR dialects of text before buffers become tiles; their ops are read unchecked
 FOREIGN = frozenset({"affine", "builtin", "linalg", "math", "memref", "tensor", "vector"})
 
@@ -59,7 +59,7 @@ def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
         said = unsaid(op.name.removeprefix("pto.")) or _similar(op.name)
         help = f"expected {op.expected}" if op.expected else said
         return Diagnostic("foreign-op", message, op.span, Severity.WARNING, help=help)
-    wide = next((k for k in kinds if TILES_OF_F64.match(k.spelling)), None)
+    wide = next((k for k in kinds if re.match(TILES_OF_F64, k.spelling)), None)
     if wide is not None and any(page.executes for page in lookup(op.name)):
         message = f"{op.name}: unsupported operand type {wide}"
         return Diagnostic("element-type", message, op.span, help=NUMBERS)

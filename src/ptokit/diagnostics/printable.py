@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 
 # control characters but line ends and tabs; bidirectional marks, joiners and other format
 # characters; separators that start a line; halves of surrogate pairs; tags
-HIDDEN = re.compile(
+HIDDEN = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
@@ -15,7 +15,7 @@ HIDDEN = re.compile(
 
 def printable(text: str) -> str:
     """Return `text` with Python escapes for the characters that a terminal does not show."""
-    return text if text.isprintable() else HIDDEN.sub(_escape, text)
+    return text if text.isprintable() else re.sub(HIDDEN, _escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 
-ESCAPE = re.compile(rb'\\([nt"\\]|[0-9a-fA-F]{2})')
+ESCAPE = rb'\\([nt"\\]|[0-9a-fA-F]{2})'
 ESCAPED = {b"n": b"\n", b"t": b"\t", b'"': b'"', b"\\": b"\\"}
 SPELLED = {"\n": r"\n", "\t": r"\t", '"': r"\"", "\\": r"\\"}
-SPECIAL = re.compile(r'["\\\x00-\x1f\x7f\udc80-\udcff]')
-SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")  # a name that needs no quotes
-KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z_][A-Za-z0-9_$]*)*")
+SPECIAL = r'["\\\x00-\x1f\x7f\udc80-\udcff]'
+SYMBOL = r"[A-Za-z_][A-Za-z0-9_$.]*"  # a name that needs no quotes
+KEY = r"[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z_][A-Za-z0-9_$]*)*"
 
 
 def unquoted(text: str) -> str:
@@ -21,13 +21,13 @@ def unquoted(text: str) -> str:
     if "\\" not in inner:
         return inner
     raw = inner.encode("utf-8", "surrogateescape")
-    raw = ESCAPE.sub(lambda m: ESCAPED.get(m[1]) or bytes.fromhex(m[1].decode()), raw)
+    raw = re.sub(ESCAPE, lambda m: ESCAPED.get(m[1]) or bytes.fromhex(m[1].decode()), raw)
     return raw.decode("utf-8", "surrogateescape")
 
 
 def quoted(text: str) -> str:
     """Return the quoted token of a string."""
-    return '"' + SPECIAL.sub(lambda m: SPELLED.get(m[0]) or _byte(m[0]), text) + '"'
+    return '"' + re.sub(SPECIAL, lambda m: SPELLED.get(m[0]) or _byte(m[0]), text) + '"'
 
 
 def _byte(char: str) -> str:
@@ -36,7 +36,7 @@ def _byte(char: str) -> str:
 
 def symbol(name: str) -> str:
     """Return the token of a symbol, with quotes where the name needs them."""
-    return f"@{name if SYMBOL.fullmatch(name) else quoted(name)}"
+    return f"@{name if re.fullmatch(SYMBOL, name) else quoted(name)}"
 
 
 def symbol_name(token: str) -> str:
@@ -47,4 +47,4 @@ def symbol_name(token: str) -> str:
 
 def key_token(name: str) -> str:
     """Return the token of an attribute's key, with quotes where the name needs them."""
-    return name if KEY.fullmatch(name) else quoted(name)
+    return name if re.fullmatch(KEY, name) else quoted(name)

@@ -19,8 +19,8 @@ from ptokit.text.read.cursor import Cursor
 from ptokit.text.types.parts import DIGITS
 from ptokit.values.enumerations import Word
 
-FAMILY = re.compile(r"#pto(?:\.(\w+)<|<\s*(\w+)\s+)\s*\"?([\w.]+)\"?\s*>$")
-NUMBERS = re.compile(r"(?:\[|array<i64:)((?:\s*-?[0-9]{1,18}\s*,)*\s*-?[0-9]{1,18}\s*)[\]>]")
+FAMILY = r"#pto(?:\.(\w+)<|<\s*(\w+)\s+)\s*\"?([\w.]+)\"?\s*>$"
+NUMBERS = r"(?:\[|array<i64:)((?:\s*-?[0-9]{1,18}\s*,)*\s*-?[0-9]{1,18}\s*)[\]>]"
 
 
 UNIT = Raw("unit")
@@ -76,7 +76,7 @@ def attached(cursor: Cursor) -> Given:
     key, equals, value = text[1:].partition("=")
     if equals and "<" not in key:
         return Given(key, at, Raw(value), at, at)
-    match = FAMILY.match(text)
+    match = re.match(FAMILY, text)
     return Given((match[1] or match[2]) if match else text, at, Raw(text), at, at)
 
 
@@ -246,7 +246,7 @@ def interpret(cursor: Cursor, kind: type[object], item: Given) -> object:
         return value
     if kind is str and isinstance(value, str):
         return value  # raw text prints back as it stands
-    if kind is tuple and (listed := NUMBERS.fullmatch(str(value))):
+    if kind is tuple and (listed := re.fullmatch(NUMBERS, str(value))):
         return tuple(map(int, (listed[1] or "").split(",")))
     message = f"{item.key}: expected {WANTED.get(kind.__name__, kind.__name__)}"
     raise cursor.wrong("syntax-error", message, item.value_at, end=item.end)
@@ -261,14 +261,14 @@ def member(kind: type[Word], value: object) -> Word | None:
 
 def _spelling(value: object) -> str:
     """Return the word alone, without its family."""
-    match = FAMILY.match(str(value))
+    match = re.match(FAMILY, str(value))
     return match[3] if match else str(value).strip("<>")
 
 
 def _word(cursor: Cursor, kind: type[Word], value: object, item: Given) -> Word:
     """Return the member that the value spells; PtoError, with the options, if there is none."""
     found = member(kind, value)
-    match = FAMILY.match(str(value))
+    match = re.match(FAMILY, str(value))
     family = (match[1] or match[2]) if match else kind.mlir
     if found is not None and family != item.key and _slip(family, kind.mlir):
         message = f"unknown attribute #pto.{family}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -89,7 +90,7 @@ def _word(p: Parser, attr: Attr) -> Given:
     at = p.i
     value = read_value(p)
     if attr.kind is str:
-        match = FAMILY.match(str(value))
+        match = re.match(FAMILY, str(value))
         value = Raw(match[3] if match else str(value).strip("<>"))
     return Given(attr.key, at, value, at, p.i - 1)
 

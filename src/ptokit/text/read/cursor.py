@@ -56,12 +56,12 @@ WHOLE_TOKEN = rf"""
     )"""
 # `#nd = #pto.layout<nd>`: an attribute alias
 ALIAS = re.compile(r"#([A-Za-z_]\w*)[ \t]+=[ \t]+([^\n]*\S)")
-ATTRIBUTE_ALIAS = re.compile(r"#(\w+)\b(?![.<])")
+ATTRIBUTE_ALIAS = r"#(\w+)\b(?![.<])"
 LONGEST = 1 << 20  # characters in the expansion of a program's aliases
 TOO_LONG = f"alias expands to more than {LONGEST:,} characters"
 NESTED = "write out some of the nested aliases"
 AHEAD = 4  # empty tokens at the end, so that lookahead needs no bounds check
-IS_ATTRIBUTE = re.compile(rf"{NAMED}{ANGLES}|{BARE}")
+IS_ATTRIBUTE = rf"{NAMED}{ANGLES}|{BARE}"
 
 
 class Comment(NamedTuple):
@@ -142,12 +142,12 @@ def _named(source: Source) -> dict[str, str]:
     grown = 0
     for m in ALIAS.finditer(source.text):
         if _begins_line(source, m.start()):
-            uses = ATTRIBUTE_ALIAS.findall(m[2])
+            uses = re.findall(ATTRIBUTE_ALIAS, m[2])
             grown += sum(len(found.get(name, "")) for name in uses)
             if grown > LONGEST:
                 span = Span(source, m.start(1) - 1, m.end(1))
                 raise error("syntax-error", TOO_LONG, span, help=NESTED)
-            found[m[1]] = ATTRIBUTE_ALIAS.sub(lambda use: found.get(use[1], use[0]), m[2])
+            found[m[1]] = re.sub(ATTRIBUTE_ALIAS, lambda use: found.get(use[1], use[0]), m[2])
     return found
 
 
@@ -177,12 +177,12 @@ def _without_comments(
 def _may_be_comment(text: str) -> bool:
     """Return whether a token is a comment, at any place or on a line of its own."""
     if text[:1] == "#":
-        return not (text.startswith("#pto") and IS_ATTRIBUTE.fullmatch(text))
+        return not (text.startswith("#pto") and re.fullmatch(IS_ATTRIBUTE, text))
     return text[:2] == "//"
 
 
 def _is_comment(source: Source, text: str, start: int) -> bool:
-    if text[0] == "#" and IS_ATTRIBUTE.fullmatch(text):
+    if text[0] == "#" and re.fullmatch(IS_ATTRIBUTE, text):
         return _begins_line(source, start)  # `#word=word` on a line of its own
     return True
 
@@ -194,12 +194,12 @@ def _begins_line(source: Source, start: int) -> bool:
 
 FUNC, GENERIC_FUNC = "func.func", '"func.func"'
 FUNCS = (FUNC, GENERIC_FUNC)
-BRACKETS = re.compile(r"<|(?<!-)>")
-INNER_ALIAS = re.compile(r"(?<=.)![\w$]+(?![\w$.<])", re.DOTALL)
+BRACKETS = r"<|(?<!-)>"
+INNER_ALIAS = r"(?s)(?<=.)![\w$]+(?![\w$.<])"
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 UNKNOWN = Elided("")  # agrees with every type
 # an attribute with spaces inside, or cut short, which the tokeniser takes for a comment
-SPACED = re.compile(
+SPACED = (
     r"#\s*pto\s*(?:\.\s*(\w*)\s*(?:<\s*(\w*)\s*>?)?|<\s*(\w*)\s*(\w*)\s*>?|(?![\w.<]))"
     r"|#(?=\s*(?:[}\])>,]|$))|#\s*\w+\s*(?=[<}\]])(?:<[^<>}]*>?)?"
 )
@@ -306,7 +306,7 @@ class Cursor:
         for remark in self.tokens.comments_in(self.i, self.i + 1):
             begin = self.tokens.end(self.i - 1) if self.i else 0
             line = self.tokens.source.text[begin : remark.start]
-            meant = SPACED.match(remark.text)
+            meant = re.match(SPACED, remark.text)
             if meant is None or "\n" in line:
                 continue
             shown = meant[0].rstrip()
@@ -375,12 +375,12 @@ class Cursor:
         """Return the spelling of a type with the aliases in it expanded."""
         if "#" in text:
             named = self.tokens.attributes
-            text = ATTRIBUTE_ALIAS.sub(lambda m: named.get(m[1], m[0]), text)
+            text = re.sub(ATTRIBUTE_ALIAS, lambda m: named.get(m[1], m[0]), text)
         if "<" not in text or "!" not in text[1:]:
             return text
-        names = {name for name in INNER_ALIAS.findall(text) if name in self.aliases}
+        names = {name for name in re.findall(INNER_ALIAS, text) if name in self.aliases}
         known = {name: spell(self.aliases[name], "dps") for name in names}
-        whole = INNER_ALIAS.sub(lambda m: known.get(m[0], m[0]), text)
+        whole = re.sub(INNER_ALIAS, lambda m: known.get(m[0], m[0]), text)
         self.spelled += len(whole) - len(text)
         if self.spelled > LONGEST:
             self.give_up(self.wrong("syntax-error", TOO_LONG, self.i, NESTED))
@@ -390,7 +390,7 @@ class Cursor:
     def _require_shallow(self, spelling: str) -> None:
         """Report a type that nests deeper than the reader allows."""
         depth = deepest = 0
-        for bracket in BRACKETS.findall(spelling):
+        for bracket in re.findall(BRACKETS, spelling):
             depth += 1 if bracket == "<" else -1
             deepest = max(deepest, depth)
         if deepest > LEVELS:

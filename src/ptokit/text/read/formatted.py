@@ -41,7 +41,7 @@ FORMATS = {
     "select": "%condition, %yes, %no : ?(i1, )$result",
     "tile_element": "ins(%src, %offset : $src, $offset) outs : $result",
 }
-PIECE = re.compile(r"\?\((.*?)\)|([%$])(\w+|\*)|(\{)(\w*)\}|(<)(\w*)>|->|\w+|[^\w\s]|\s+")
+PIECE = r"\?\((.*?)\)|([%$])(\w+|\*)|(\{)(\w*)\}|(<)(\w*)>|->|\w+|[^\w\s]|\s+"
 POINTER = "!pto.ptr"
 RESULTS = ("result", "last")
 
@@ -59,7 +59,7 @@ class FormatPart(NamedTuple):
 def pieces(text: str) -> tuple[FormatPart, ...]:
     """Return the parts of a format."""
     found: list[FormatPart] = []
-    for match in PIECE.finditer(text):
+    for match in re.finditer(PIECE, text):
         group, sign, name, brace, attr, angle, word = match.groups()
         sign, name = sign or brace or angle or "", name or attr or word or ""
         found.append(FormatPart(sign, name, match[0], pieces(group) if group else ()))

@@ -24,8 +24,8 @@ from ptokit.text.read.regions import cases_in_text_order, check_regions
 from ptokit.text.read.signature import Signature, signature
 
 FEW = 4  # operands that may stand in any order
-LISTED = re.compile(r"(?:array<i(?:32|64):|\[)([^>\]]*)[>\]]")
-TYPED = re.compile(r":\s*\w+")
+LISTED = r"(?:array<i(?:32|64):|\[)([^>\]]*)[>\]]"
+TYPED = r":\s*\w+"
 SHAPES_OF_CALLS = {"op", "part", "called", "configured", "worded"}
 SEGMENTS = ("operandSegmentSizes", "operand_segment_sizes", "resultSegmentSizes")
 
@@ -116,8 +116,10 @@ def _with_listed(p: Parser, page: type[Instr], call: Call) -> list[tuple[Operand
 
 def _sizes(text: str) -> list[int]:
     """Return the numbers of `array<i32: 1, 0, 2>` or `dense<[1, 0, 2]> : vector<3xi32>`."""
-    listed = LISTED.search(text)
-    return [int(n) for n in re.findall(r"[0-9]{1,9}", TYPED.sub("", listed[1]))] if listed else []
+    listed = re.search(LISTED, text)
+    return (
+        [int(n) for n in re.findall(r"[0-9]{1,9}", re.sub(TYPED, "", listed[1]))] if listed else []
+    )
 
 
 def _segmented(

@@ -39,9 +39,9 @@ FLAT = "main"
 MODULE, GENERIC_MODULE = "module", '"builtin.module"'
 MODULES = (MODULE, GENERIC_MODULE)
 PARTS = (*FUNCS, *MODULES)
-DICTIONARY = re.compile(r"\{[^{}]*\}")
+DICTIONARY = r"\{[^{}]*\}"
 SIGNED = re.compile(r"si(?:4|8|16|32|64)\b")  # newer assemblers tell si8 from i8
-SECTION = re.compile(r"//\s*-----")  # other tools split a file here: names start anew
+SECTION = r"//\s*-----"  # other tools split a file here: names start anew
 
 
 def read(text: str, name: str = "<text>") -> Module:
@@ -213,7 +213,7 @@ def _parts(
                 func, before = _named_function(p, before, parts, end)
                 parts.append(func)
             if not end:
-                if any(map(SECTION.match, before)):
+                if any(re.match(SECTION, text) for text in before):
                     p.aliases.clear()
                 more, before = _aliases(p, before)
                 aliases += more
@@ -343,7 +343,7 @@ def _describe(p: Parser, func: Func, given: list[Given], at: int) -> None:
     func.visibility = str(attrs.pop("sym_visibility", ""))
     for key, found in (("arg_attrs", func.arg_attrs), ("res_attrs", func.res_attrs)):
         listed = attrs.pop(key, None)
-        for number, text in enumerate(DICTIONARY.findall(str(listed)) if listed else ()):
+        for number, text in enumerate(re.findall(DICTIONARY, str(listed)) if listed else ()):
             inner = Parser(tokenise(Source(key, text)), p.operation, p.blocks)
             if several := generic(dictionary(inner)):
                 found[number] = several

@@ -26,8 +26,8 @@ PRINTED = (
     *("filter_h", "filter_w", "dilation_h", "dilation_w", "stride_h", "stride_w", "pad_value"),
     *("channel_size", "repeat_stride", "repeat_time", "repeat_mode", "dst_stride", "dst_mposition"),
 )
-LAYOUT = re.compile(r"#pto\.layout<\s*(\w+)\s*>")
-CONFIG = re.compile(r"#pto\.conv_tile_config<(.*)>", re.DOTALL)
+LAYOUT = r"#pto\.layout<\s*(\w+)\s*>"
+CONFIG = r"(?s)#pto\.conv_tile_config<(.*)>"
 Given = dict[str, object]  # by the key
 
 
@@ -67,11 +67,11 @@ def _configured(parts: Parts, sizes: tuple[int, ...]) -> Given:
     given: Given = {}
     for key, value, place in parts.keyed(("layout", "buffer_size", "config"), after=2):
         if key == "layout":
-            named = LAYOUT.fullmatch(value)
+            named = re.fullmatch(LAYOUT, value)
             given[key] = word_of(ConvLayout, named[1] if named else value, place)
         elif key == "buffer_size":
             number(value, place)
-        elif (config := CONFIG.fullmatch(value)) is not None:
+        elif (config := re.fullmatch(CONFIG, value)) is not None:
             given |= _unrolled(Parts(config[1], place + config.start(1)), sizes)
         else:
             help = "write #pto.conv_tile_config<filter_h=3, filter_w=3>"

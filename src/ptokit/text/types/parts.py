@@ -17,7 +17,7 @@ from ptokit.values.enumerations import Word
 
 W = TypeVar("W", bound=Word)
 # element types that tiles lack: doubles, pairs in one register, formats of other dialects
-FOREIGN_ELEMENT = re.compile(r"f64|f80|f128|tf32|!pto\.\w+x2|f(?:4|6|8)E\w+|vector<\d+x[^<>x]+>")
+FOREIGN_ELEMENT = r"f64|f80|f128|tf32|!pto\.\w+x2|f(?:4|6|8)E\w+|vector<\d+x[^<>x]+>"
 LEVELS = 8  # nested angle brackets in types and attributes
 
 
@@ -34,7 +34,7 @@ FIELD = re.compile(rf"((?:[^,\[<]++|\[[^\]]*+\]?|{ANGLED}|<)*+)(?:,|\Z)")
 MOST = (1 << 63) - 1
 DIGITS = frozenset("0123456789")  # str.isdigit accepts hundreds more
 WHOLE = re.compile(r"[0-9]+")
-NUMBER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|[0-9]+)")
+NUMBER = r"-?(?:0[xX][0-9a-fA-F]+|[0-9]+)"
 DIMS = re.compile(r"((?:(?:[0-9]+|\?|-1)\s*+x\s*+)++)(.*)$", re.DOTALL)
 
 
@@ -97,7 +97,7 @@ def unknown(word: str, options: Iterable[str], at: int, what: str) -> BadType:
 
 def number(text: str, at: int, what: str = "a number") -> int:
     """Return a number from 0 to 2^63 - 1, decimal or hexadecimal; BadType for other text."""
-    if not NUMBER.fullmatch(text):
+    if not re.fullmatch(NUMBER, text):
         message = f"expected {what}, found {text!r}" if text else f"expected {what}"
         raise BadType("syntax-error", message, at, at + max(len(text), 1))
     value = int(text, 16 if text[:2].lower() == "0x" else 10) if len(text) < 25 else MOST + 1
@@ -119,7 +119,7 @@ def word_of(kind: type[W], text: str, at: int) -> W:
 def element_named(word: str, at: int) -> DType:
     """Return the element type that `word` names."""
     dtype = dtype_named(word)
-    if dtype is None and FOREIGN_ELEMENT.fullmatch(word):
+    if dtype is None and re.fullmatch(FOREIGN_ELEMENT, word):
         message = f"{word!r} is not an element type of tiles"
         raise ForeignElement("unknown-type", message, at, at + len(word))
     if dtype is None:

@@ -59,8 +59,8 @@ from ptokit.values.enumerations import Loc
 FOREIGN = re.compile(
     r"(?:[su]?i[0-9]+|f64|f80|f128|tf32|f[0-9]+E\w+|none)$|(?:memref|vector|tensor|tuple|complex)<"
 )
-SCHEMATIC = re.compile(r"[A-Z]|.*dtype$")  # the manual's MxNxdtype
-CONFIGURATION = re.compile(r"!pto\.\w+_config$")  # of registers, for a feature map
+SCHEMATIC = r"[A-Z]|.*dtype$"  # the manual's MxNxdtype
+CONFIGURATION = r"!pto\.\w+_config$"  # of registers, for a feature map
 # memref<16x16xf16, strided<[16, 1]>, #pto.address_space<vec>>
 BUFFER = re.compile(
     r"memref<([^<,]+),\s*(?:strided<\[((?:\d+|\?)(?:\s*,\s*(?:\d+|\?))*)\s*\](?:,\s*offset:\s*[0-9?]+)?>,\s*)?"
@@ -68,7 +68,7 @@ BUFFER = re.compile(
 )
 PACKED = re.compile(r"vector<(2|[48](?=xf8E))x([fbi]\w+)>|!pto\.(hif8)x2")
 PLACEMENTS = ("auto", "static", "bmu")
-WHOLE_TILE = re.compile(r"\s*!pto\.tile(?:_buf)?<(.*)>\s*$", re.DOTALL)
+WHOLE_TILE = r"(?s)\s*!pto\.tile(?:_buf)?<(.*)>\s*$"
 SPELLED: dict[str, Type] = {}
 LIMIT = 4096  # cached spellings; a program has some tens
 
@@ -200,14 +200,14 @@ def _other(spelling: str, name: str, angle: str) -> Type:
         return OpaqueType(spelling, foreign=True)
     if angle:
         return OpaqueType(spelling)
-    if CONFIGURATION.match(name):
+    if re.match(CONFIGURATION, name):
         return Elided("!pto.conv_tile<...>")
     dtype = dtype_named(name)
     if dtype is not None:
         return ScalarType(dtype.name)
     if (packed := packed_named(name)) is not None:
         return packed
-    if FOREIGN_ELEMENT.fullmatch(name):  # element types that no tile has
+    if re.fullmatch(FOREIGN_ELEMENT, name):  # element types that no tile has
         return OpaqueType(spelling, foreign=True)
     if "." not in name:
         help = f"define it at the top of the file: {name} = !pto.tile_buf<...>"
@@ -255,7 +255,7 @@ def _multi_tile(parts: Parts) -> Type:
         help = "write <!pto.tile_buf<...>, count=2>"
         end = parts.at + len(body)
         raise BadType("syntax-error", "missing number of tiles", parts.at, end, help)
-    whole = WHOLE_TILE.match(slot)
+    whole = re.match(WHOLE_TILE, slot)
     inner, start = (whole[1], whole.start(1)) if whole else (slot, 0)
     kind = tile_of(Parts(inner, parts.at + start))
     slots = number(given.strip(), at, "a number of tiles")
@@ -313,8 +313,8 @@ def _mask(parts: Parts) -> Type:
 MASKS = ("b8", "b16", "b32")
 GRAINS = (*MASKS, "pred", "")  # of masks for logical vectors
 BF16_PAIR = "!pto.bf16x2"
-SIGNLESS = re.compile(r"i\d+$")
-LANES = re.compile(r"(\d+)(?:\s*x\s*(\S+))?$")
+SIGNLESS = r"i\d+$"
+LANES = r"(\d+)(?:\s*x\s*(\S+))?$"
 
 
 def _logical(word: str) -> Callable[[Parts], Type]:
@@ -322,7 +322,7 @@ def _logical(word: str) -> Callable[[Parts], Type]:
 
     def read(parts: Parts) -> Type:
         (text, at), *rest = parts.fields
-        match = LANES.match(text)
+        match = re.match(LANES, text)
         element = match[2] or "" if match else ""
         if match is None or not (element or word == "mask") or len(rest) > 1:
             example = "<256xf32>" if word == "vreg" else "<256xpred>"
@@ -346,20 +346,20 @@ def _logical(word: str) -> Callable[[Parts], Type]:
 
 def _with_sign(name: str) -> str:
     """Return the name of an element type: integers without a sign have none."""
-    return f"u{name}" if SIGNLESS.match(name) else name
+    return f"u{name}" if re.match(SIGNLESS, name) else name
 
 
-LAYOUT = re.compile(r"#pto\.layout<\s*(\w+)\s*>")
+LAYOUT = r"#pto\.layout<\s*(\w+)\s*>"
 
 
 def _view(name: str, partition: bool) -> Callable[[Parts], Type]:
     def read(parts: Parts) -> Type:
-        if SCHEMATIC.match(parts.body.strip()):
+        if re.match(SCHEMATIC, parts.body.strip()):
             return Elided(f"{name}<...>")
         shape, dtype = extents(*parts.fields[0])
         stride: tuple[int | None, ...] | None = None
         stated: GlobalLayout | None = None
-        named = LAYOUT.fullmatch(parts.fields[-1][0])  # an attribute in newer text
+        named = re.fullmatch(LAYOUT, parts.fields[-1][0])  # an attribute in newer text
         if named is not None:
             stated = word_of(GlobalLayout, named[1], parts.fields[-1][1] + named.start(1))
         for key, value, at in parts.keyed(("stride", "layout"), 1, -1 if named else None):

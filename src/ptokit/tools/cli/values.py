@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from ptokit.values.dtypes import DType
     from ptokit.values.host import AnyArray
 
-NAMED = re.compile(r"%?([\w.$-]+(?:@\w+)?)=(.+)", re.DOTALL)
+NAMED = r"(?s)%?([\w.$-]+(?:@\w+)?)=(.+)"
 TRUTH = {"true": True, "false": False}
-NEGATIVE = re.compile(r"-\.?\d")
-OF_RANK = re.compile(r"[\w.$-]+@\d+(?:\+\d+)?")  # an argument of a rank, instead of an array
+NEGATIVE = r"-\.?\d"
+OF_RANK = r"[\w.$-]+@\d+(?:\+\d+)?"  # an argument of a rank, instead of an array
 
 
 class TakesNumbers(click.Command):
@@ -34,7 +34,7 @@ class TakesNumbers(click.Command):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as problem:
             sign = problem.option_name
-            word = next((w for w in words if w.startswith(sign) and NEGATIVE.match(w)), None)
+            word = next((w for w in words if w.startswith(sign) and re.match(NEGATIVE, w)), None)
             if word is None:
                 raise
             usage(f"unknown option {word}: give a negative number by name, as in n={word}")
@@ -50,7 +50,7 @@ def assigned(texts: tuple[str, ...] | list[str], what: str) -> dict[str, str]:
     """Return values by name from words NAME=VALUE, each name once; `what` is a message prefix."""
     found: dict[str, str] = {}
     for text in texts:
-        match = NAMED.fullmatch(text)
+        match = re.fullmatch(NAMED, text)
         if match is None:
             usage(f"{what}{text!r} is not of the form NAME=VALUE")
         name, value = match.groups()
@@ -83,7 +83,7 @@ def argument(text: str, seed: int) -> AnyArray | float | str | Completed:
         usage(f"{text}: {problem}")
     if value is not None:
         return value
-    if OF_RANK.fullmatch(text):
+    if re.fullmatch(OF_RANK, text):
         return text
     if text.lower() in TRUTH:
         return TRUTH[text.lower()]

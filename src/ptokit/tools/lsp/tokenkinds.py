@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from lsprotocol import types as lsp
@@ -54,7 +55,7 @@ def _kinds(text: EditedText) -> Iterator[tuple[int, int, int, int]]:
             kind = "function"
         elif first == "^":
             kind = "label"
-        elif first == "#" and IS_ATTRIBUTE.fullmatch(word):
+        elif first == "#" and re.fullmatch(IS_ATTRIBUTE, word):
             kind = "enumMember"
         elif "." in word and first.isalpha() and lookup(word):
             kind = "function"
