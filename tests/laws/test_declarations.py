@@ -67,7 +67,9 @@ def test_a_page_has_no_body_that_nobody_executes() -> None:
 
 
 def test_no_field_has_the_name_of_a_resource() -> None:
-    assert "choose another name" in refused(takes_fixpipe, fixpipe=Attr(bool, False))
+    assert "choose another name" in refused(
+        takes_fixpipe, uses=(FIXPIPE,), fixpipe=Attr(bool, False)
+    )
 
 
 def test_a_hook_takes_fields_only() -> None:

@@ -18,7 +18,7 @@ from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import ByName, Offer, call, none_if_unknown
 from ptokit.isa.lang.hooks import Hook
 from ptokit.isa.lang.instr import Operand, Role
-from ptokit.isa.lang.traits import ALIASES, CORE, FIFO, FIXPIPE, PRINTS, Resource
+from ptokit.isa.lang.traits import ALIASES, CORE, FIFO, FIXPIPE, PRINTS, TARGET, Resource
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.types import Kind, OpaqueType, PtrType, ScalarType, Type
 from ptokit.isa.model.words import CUBE, KernelKind
@@ -36,11 +36,6 @@ LOG, LOG_WORDS = "log", 1 << 22  # the log's name in compiled programs, and its 
 FIRST_RECORD = 2  # words of the log before its records
 QUEUES, QUEUE_WORDS = "queues", 1 << 21  # entries that wait in the pipes of a core
 NO_RECORD = FIRST_RECORD, 0  # words in use, and 1 if a record did not fit
-OF_TARGET = (
-    *("GATHERS", "ORDER", "CHIP", "TF32", "SATURATED"),
-    *("FINITE", "FIRST", "STREAMS", "CLEARS", "BY_WORD", "ROOTS", "KEEPS", "SPACED"),
-)
-FACTS = tuple(Resource[name] for name in OF_TARGET)  # properties that bodies depend on
 NO_THREAD = "only the threads of a launch execute it"
 NO_ADDRESS = "the address of its pointer into local memory is not known as a number"
 REACH = 1 << 39  # bytes before and after the start of an array that have addresses
@@ -173,9 +168,8 @@ class Core:
         return memory in (self.spaces.get(memory.name), self.shared.get(memory.name))
 
     def readings(self) -> dict[Resource, object]:
-        """Return the properties of target and readings on which bodies depend."""
-        target = self.target
-        return {FIXPIPE: self.fixpipe, **{fact: getattr(target, fact.value) for fact in FACTS}}
+        """Return the target and the reading of the fix-pipe, on which bodies depend."""
+        return {FIXPIPE: self.fixpipe, TARGET: self.target}
 
     @staticmethod
     def trap() -> None:

@@ -62,7 +62,7 @@ def check_hooks(
     `others` take fields only, `run` also the resources that the page uses.
     """
     used = {r.value: r.name for r in uses}
-    for name in sorted(fields & RESOURCES.keys()):
+    for name in sorted(fields & used.keys()):
         raise TypeError(f"{page}.{name} has the name of a resource: choose another name")
     known_to = [(run, fields | used.keys()), *((other, fields) for other in others)]
     for hook, known in ((hook, known) for hook, known in known_to if hook):

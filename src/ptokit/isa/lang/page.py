@@ -70,6 +70,7 @@ from ptokit.isa.lang.traits import *
 from ptokit.isa.lang.vectors import *
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.precisions import *
+from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import *
 from ptokit.isa.model.words import *

@@ -80,19 +80,7 @@ class Resource(Enum):
     """
 
     FIXPIPE = "fixpipe"  # the reading of the fix-pipe in force
-    GATHERS = "gathers"  # the policy of the target for an index out of range
-    ORDER = "order"  # the order of additions on the target
-    CHIP = "chip"  # True where the target follows chips and not the CPU simulator
-    TF32 = "tf32"  # True if the target has the TF32 mode
-    SATURATED = "saturated_sums"  # True if trees of f16 saturate
-    FINITE = "finite_pads"  # True if pads of floats are finite
-    FIRST = "first_columns"  # True if only the first value of a block in each row is used
-    STREAMS = "mask_streams"  # True if masks with a byte per element take a stream of bits
-    CLEARS = "zero_pads"  # True if a null pad is 0
-    BY_WORD = "words_first"  # True if floats become narrow integers through i32
-    ROOTS = "rounded_roots"  # True if reciprocal roots are rounded twice
-    KEEPS = "keeps_first"  # True if a partial search prefers its first number among equals
-    SPACED = "spaced_biases"  # True if biases of f16 lie four bytes apart
+    TARGET = "target"  # the target, whose properties and readings decide between meanings
     REGISTERS = "registers"  # the registers of the core, by name
     PRINTS = "prints"  # writes numbers to standard output
     FLAGS = "flags"  # the flags between pipes of the core
@@ -104,6 +92,4 @@ class Resource(Enum):
     FLOW = "flow"  # repeats regions and chooses between them
 
 
-FIXPIPE, GATHERS, ORDER, CHIP, TF32, SATURATED, FINITE, FIRST, STREAMS = list(Resource)[:9]
-CLEARS, BY_WORD, ROOTS, KEEPS, SPACED, REGISTERS, PRINTS, FLAGS, CORE = list(Resource)[9:18]
-FIFO, SIGNALS, MACHINE, REGIONS, FLOW = list(Resource)[18:]
+FIXPIPE, TARGET, REGISTERS, PRINTS, FLAGS, CORE, FIFO, SIGNALS, MACHINE, REGIONS, FLOW = Resource

@@ -11,7 +11,7 @@ FOR_EACH = "one value for each column of dst"
 NARROW = "one operand is as wide as dst, the other has a dn column or 32 bytes in each row"
 
 
-class RowExpand(Instr, abstract=True, uses=(FIRST,), pipe=V, specials=NAN_COMPUTED):
+class RowExpand(Instr, abstract=True, uses=(TARGET,), pipe=V, specials=NAN_COMPUTED):
     """dst[i, j] = f(src0[i, j], src1[i]), or the other way round."""
 
     dst = Out(Tile, doc="receives the results")
@@ -26,11 +26,11 @@ class RowExpand(Instr, abstract=True, uses=(FIRST,), pipe=V, specials=NAN_COMPUT
     recorded = {"block": {}, "dn": {}, "dn_src0": {}, "block_src0": {}}
     disputes = ("E45",)
 
-    def run(cls, dst, src0, src1, first_columns):
+    def run(cls, dst, src0, src1, target):
         rows, cols = dst.valid
         left = src0.valid.cols == cols if narrow(src1, src0) else not narrow(src0, src1)
         whole = src0 if left else src1
-        few = spread(src1 if left else src0, rows, cols, first_columns)
+        few = spread(src1 if left else src0, rows, cols, target.first_columns)
         many = whole[:rows, :cols]
         dst[:rows, :cols] = cls.f(many, few) if left else cls.f(few, many)
 

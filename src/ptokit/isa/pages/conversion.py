@@ -69,7 +69,7 @@ class TCvt(
     Instr,
     verb="cast",
     pipe=V,
-    uses=(BY_WORD, CHIP),
+    uses=(TARGET,),
     disputes=("C65", "E16", "E17", "E22", "E23", "E24", "E58", "X117"),
 ):
     """dst[i, j] = src[i, j] in dst's element type, rounded by `rmode`.
@@ -166,9 +166,9 @@ class TCvt(
                 parts = (f"{how}: {' '.join(names)}" for how, names in by_policy.items())
                 yield f"  {target:<6}{source.name:<9}{'; '.join(parts)}"
 
-    def run(dst, src, rmode, sat_mode, words_first, chip):
+    def run(dst, src, rmode, sat_mode, target):
         rows, cols = dst.valid
-        if chip and dst.dtype in FP4:
+        if target.chip and dst.dtype in FP4:
             cols = cols // 2 * 2
             dst[:rows, : dst.cols] = dst.constant(0)
         x, how = src[:rows, :cols], Rounding[rmode.name]
@@ -176,7 +176,7 @@ class TCvt(
             y = x.rint(how)
         else:
             wraps = not saturates(src.dtype, dst.dtype, sat_mode)
-            if words_first and wraps and (src.dtype, dst.dtype) in BY_WORDS:
+            if target.words_first and wraps and (src.dtype, dst.dtype) in BY_WORDS:
                 x = x.cast(i32, how, saturate=True)
             y = x.cast(dst.dtype, how, not wraps)
         dst[:rows, :cols] = y

@@ -4,7 +4,6 @@ from math import gcd
 
 from ptokit.isa.formula.formulas import SameStorage
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.targets import Target
 
 BIASES = "!pto.tile_buf<bias, 1x64xf32>"
 ROW_EXAMPLE = {"a": L0A_ROW, "b": L0B, "c": L0C_ROW, "bias": BIASES}
@@ -188,7 +187,7 @@ class TGemv(Product, example=ROW_EXAMPLE, rules=(MatMul.product, MatMul.one_row)
     """c = a x b for one row, summed over k ascending with one fused multiply-add per k."""
 
 
-class Accumulation(MatMul, abstract=True, asm=Asm(order=("acc", "a", "b")), uses=(ORDER,)):
+class Accumulation(MatMul, abstract=True, asm=Asm(order=("acc", "a", "b")), uses=(TARGET,)):
     """c = acc + a x b: each sum starts with acc's element.
 
     The recordings were made by a simulator that started with 0 and added acc last.
@@ -206,10 +205,10 @@ class Accumulation(MatMul, abstract=True, asm=Asm(order=("acc", "a", "b")), uses
     recorded = {"acc": {"c": "dst"}}
     disputes = ("D8", "D9", "D21", "X95", "E65", "E66")
 
-    def run(c, acc, a, b, order, short):
+    def run(c, acc, a, b, target, short):
         m, n = a.valid.rows, b.valid.cols
         left, right = factors(a, b, short)
-        write_boxes(c, m, n, product(left, right, acc[:m, :n], order))
+        write_boxes(c, m, n, product(left, right, acc[:m, :n], target.order))
 
 
 def accumulating(product: str, c: str, **factors: str) -> str:
@@ -238,7 +237,7 @@ class TGemvAcc(Accumulation, name="tgemv.acc", recorded_op="tgemv"):
 class Biased(
     MatMul,
     abstract=True,
-    uses=(ORDER, SPACED),
+    uses=(TARGET,),
     disputes=("D8", "D9", "D21", "X95", "E65", "E66", "X120"),
 ):
     """c = bias + a x b: each sum starts with its column's bias.
@@ -258,12 +257,12 @@ class Biased(
     )
     recorded = {"bias": {"c": "dst"}}
 
-    def run(c, a, b, bias, order, spaced_biases, short):
+    def run(c, a, b, bias, target, short):
         m, n = a.valid.rows, b.valid.cols
         left, right = factors(a, b, short)
-        step = 2 if spaced_biases and bias.dtype is f16 else 1
+        step = 2 if target.spaced_biases and bias.dtype is f16 else 1
         given = bias[0, 0 : step * n : step]
-        write_boxes(c, m, n, product(left, right, given, order))
+        write_boxes(c, m, n, product(left, right, given, target.order))
 
 
 class TMatMulBias(Biased, name="tmatmul.bias", recorded_op="tmatmul"):

@@ -143,7 +143,7 @@ class TGemvMx(ScaledProduct, name="tgemv.mx", recorded_op="tgemv_mx"):
     rules = (Scaled.scaled, by(COMPILED, Scaled.ordered), MatMul.one_row)
 
 
-class ScaledAccumulation(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled.disputes, "D8")):
+class ScaledAccumulation(Scaled, abstract=True, uses=(TARGET,), disputes=(*Scaled.disputes, "D8")):
     """c = acc + the sum over k of a x b x their scales: each sum starts with acc's element."""
 
     c, acc = MatMul.c, Accumulation.acc
@@ -154,9 +154,9 @@ class ScaledAccumulation(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled
     )
     recorded = Accumulation.recorded
 
-    def run(c, acc, a, a_scale, b, b_scale, order):
+    def run(c, acc, a, a_scale, b, b_scale, target):
         m, n = a.valid.rows, b.valid.cols
-        sums = product(*factors(a, a_scale, b, b_scale), acc[:m, :n], order)
+        sums = product(*factors(a, a_scale, b, b_scale), acc[:m, :n], target.order)
         write_boxes(c, m, n, sums)
 
 
@@ -175,7 +175,7 @@ class TGemvMxAcc(ScaledAccumulation, name="tgemv.mx.acc", recorded_op="tgemv_mx"
     rules = (Scaled.scaled, by(COMPILED, Scaled.ordered), Accumulation.onto, MatMul.one_row)
 
 
-class ScaledBiased(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled.disputes, "D8")):
+class ScaledBiased(Scaled, abstract=True, uses=(TARGET,), disputes=(*Scaled.disputes, "D8")):
     """c = bias + the sum over k of a x b x their scales: each sum starts with its column's bias."""
 
     bias = Biased.bias
@@ -185,9 +185,9 @@ class ScaledBiased(Scaled, abstract=True, uses=(ORDER,), disputes=(*Scaled.dispu
     )
     recorded = Biased.recorded
 
-    def run(c, a, a_scale, b, b_scale, bias, order):
+    def run(c, a, a_scale, b, b_scale, bias, target):
         m, n = a.valid.rows, b.valid.cols
-        sums = product(*factors(a, a_scale, b, b_scale), bias[0, :n], order)
+        sums = product(*factors(a, a_scale, b, b_scale), bias[0, :n], target.order)
         write_boxes(c, m, n, sums)
 
 

@@ -1,7 +1,6 @@
 """Shapes of tiles of group quantisation on A5, whose code makes assumptions about them."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.targets import Target
 
 GROUP = 32  # elements with a common exponent
 WHOLE = "make the declared columns as many as the valid ones"

@@ -10,7 +10,7 @@ ONE_WAY = "a source may be smaller in rows or in columns, not in both"
 INDICES = (i16, u16, i32, u32)
 
 
-class Partial(Instr, abstract=True, pipe=V, uses=(CHIP, FINITE), specials=NAN_COMPUTED):
+class Partial(Instr, abstract=True, pipe=V, uses=(TARGET,), specials=NAN_COMPUTED):
     """dst = f(src0, src1) where both sources are valid; a copy where one is; 0 where none is."""
 
     loses: ClassVar[PadValue] = PadValue.ZERO  # the value on chips where no source is valid
@@ -22,12 +22,12 @@ class Partial(Instr, abstract=True, pipe=V, uses=(CHIP, FINITE), specials=NAN_CO
     example = {"src1": SHORTER}
     elided = {"dst": like(src0)}
 
-    def run(cls, dst, src0, src1, chip, finite_pads):
+    def run(cls, dst, src0, src1, target):
         (rows, cols), (height, width) = src0.valid, src1.valid
         left, right = src0[:rows, :cols], src1[:height, :width]
         down, across = least(rows, height), least(cols, width)
         result = cls.step(src0[:down, :across], src1[:down, :across])
-        none = pad_bits(cls.loses, dst.dtype, finite_pads) if chip else 0
+        none = pad_bits(cls.loses, dst.dtype, target.finite_pads) if target.chip else 0
         dst[: dst.valid.rows, : dst.valid.cols] = dst.constant(none)
         dst[:rows, :cols] = left
         dst[:height, :width] = right
@@ -113,7 +113,7 @@ class PartialArg(
     Instr,
     abstract=True,
     pipe=V,
-    uses=(CHIP, KEEPS),
+    uses=(TARGET,),
     disputes=("E7", "E26", "E72", "E73", "E74"),
 ):
     """The larger or smaller of two values, with its index."""
@@ -158,15 +158,15 @@ class PartialArg(
         row_major(*tiles),
     )
 
-    def run(cls, dst_val, src0_val, src1_val, dst_idx, src0_idx, src1_idx, chip, keeps_first):
+    def run(cls, dst_val, src0_val, src1_val, dst_idx, src0_idx, src1_idx, target):
         (rows, cols), (height, width) = src0_val.valid, src1_val.valid
         down, across = least(rows, height), least(cols, width)
         left, right = src0_val[:down, :across], src1_val[:down, :across]
-        if keeps_first:
+        if target.keeps_first:
             first = cls.prefers(right, left).equals(False)
         else:
             first = cls.prefers(left, right)
-            first = first | left.equals(right) if chip else first
+            first = first | left.equals(right) if target.chip else first
         values, indices = (dst_val, src0_val, src1_val), (dst_idx, src0_idx, src1_idx)
         chosen = [
             (a[:rows, :cols], b[:height, :width], first.where(a[:down, :across], b[:down, :across]))

@@ -165,7 +165,7 @@ class TDequant(Instr, inner_flags=(A2A3,), pipe=V, recorded={"row": {}, "element
         dst[:rows, :cols] = (src[:rows, :cols].cast(f32) - start) * factor
 
 
-class MxQuantisation(Instr, abstract=True, pipe=V, uses=(CHIP,), targets=(CPU, A5)):
+class MxQuantisation(Instr, abstract=True, pipe=V, uses=(TARGET,), targets=(CPU, A5)):
     """Elements of fp8 or fp4, and the common power of two of each 32 of them."""
 
     dst = Out(Tile, doc="receives the elements: f8e4m3, in bytes, or f4e2m1x2")
@@ -243,11 +243,11 @@ def quantise_groups(
     scale: MxScale,
     axis: GroupAxis,
     interleave: bool,
-    chip: bool,
+    target: Target,
 ) -> Array:
     """Quantise groups; return the exponents as bytes, a row of them for each of `exp`."""
     fp4, nv, along = format is MxFormat.FP4, scale is MxScale.NV, axis is GroupAxis.ALONG
-    rows, cols = src.valid
+    (rows, cols), chip = src.valid, target.chip
     short = chip and along and not known(cols % GROUP, 0)  # zeros fill up the last group
     whole = -(-cols // GROUP) * GROUP if short else cols
     x = src[src.valid].padded(whole, 1, 0.0) if short else src
@@ -441,9 +441,9 @@ class TQuantMxZz(MxQuantisation, name="tquant.mx", form="zz"):
         in_vec(exp_zz),
     )
 
-    def run(dst, src, exp, max, scaling, exp_zz, scale, axis, interleave, chip):
+    def run(dst, src, exp, max, scaling, exp_zz, scale, axis, interleave, target):
         tiles = (dst, src, exp, max, scaling)
-        exponents = quantise_groups(*tiles, MxFormat.FP8, scale, axis, interleave, chip)
+        exponents = quantise_groups(*tiles, MxFormat.FP8, scale, axis, interleave, target)
         row, group = src.iota(*exponents.shape)
         exp_zz.flat().scatter(in_zz(row, group, exponents.shape[1]), exponents)
 
@@ -468,6 +468,6 @@ class TQuantDn(MxQuantisation, name="tquant_dn", recorded=dict.fromkeys(MX_FORMS
     }
     rules = (grouping(), room(along=False))
 
-    def run(dst, src, exp, max, scaling, format, scale, interleave, chip):
+    def run(dst, src, exp, max, scaling, format, scale, interleave, target):
         tiles, down = (dst, src, exp, max, scaling), GroupAxis.DOWN
-        quantise_groups(*tiles, format, scale, down, interleave, chip)
+        quantise_groups(*tiles, format, scale, down, interleave, target)

@@ -174,7 +174,7 @@ class TRowSum(
         as_many_rows(RowReduce.dst, RowReduce.src),
         room_of_rows(pairs=True),
     ),
-    uses=(ORDER, SATURATED),
+    uses=(TARGET,),
 ):
     """dst[i, 0] = src[i, 0] + src[i, 1] + ...; integers wrap in dst's type.
 
@@ -190,8 +190,8 @@ class TRowSum(
     recorded = {"plain": {}, "f16_f32": {}, "bf16_f32": {}, "i16_i32": {}}
     disputes = ("E31", "E33", "E39", "E62", "E81")
 
-    def run(dst, src, order, saturated_sums):
-        dst[first_column(src)] = row_sums(dst, src, order, saturated_sums)
+    def run(dst, src, target):
+        dst[first_column(src)] = row_sums(dst, src, target.order, target.saturated_sums)
 
 
 def row_products(src: Cells, order: Order) -> Array:
@@ -204,7 +204,7 @@ def row_products(src: Cells, order: Order) -> Array:
     return products_by_lane(src, LEAST).cast(f32).fold("mul", 1).cast(x.dtype)
 
 
-class TRowProd(RowReduce, rules=by_row(MAX_CPU, VEC_A2A3, VEC_A2A3), uses=(ORDER,)):
+class TRowProd(RowReduce, rules=by_row(MAX_CPU, VEC_A2A3, VEC_A2A3), uses=(TARGET,)):
     """dst[i, 0] = src[i, 0] * src[i, 1] * ..., from left to right, starting with 1.
 
     Each step rounds to the element type; integers wrap. Floats on a5: registers of 256 bytes lane
@@ -214,8 +214,8 @@ class TRowProd(RowReduce, rules=by_row(MAX_CPU, VEC_A2A3, VEC_A2A3), uses=(ORDER
 
     disputes = ("E33", "E39")
 
-    def run(dst, src, order):
-        dst[first_column(src)] = row_products(src, order).cast(dst.dtype)
+    def run(dst, src, target):
+        dst[first_column(src)] = row_products(src, target.order).cast(dst.dtype)
 
 
 OF_EXTREME = (by_row(MAX_CPU, VEC_A2A3, MAX_A5), room_of_rows(pairs=False))
@@ -291,7 +291,7 @@ def down(word: str, start: int | None = None) -> Fold:
 WHICH_ORDER = "set isBinary to tell whether the scratch is used"
 
 
-class TColSum(ColReduce, uses=(ORDER,), disputes=("E29", "E33")):
+class TColSum(ColReduce, uses=(TARGET,), disputes=("E29", "E33")):
     """dst[0, j] = src[0, j] + src[1, j] + ..., from top to bottom, starting with 0.
 
     Every step rounds to dst's element type; integers wrap. With `is_binary` a2a3 and a5 add
@@ -319,9 +319,9 @@ class TColSum(ColReduce, uses=(ORDER,), disputes=("E29", "E33")):
     )
     recorded = {**ColReduce.recorded, "tmp": {}}
 
-    def run(dst, src, is_binary, order):
+    def run(dst, src, is_binary, target):
         x = src[src.valid].cast(dst.dtype)
-        pairs = bool(is_binary) and order in (Order.A2A3, Order.A5) and x.dtype.is_float
+        pairs = bool(is_binary) and target.order in (Order.A2A3, Order.A5) and x.dtype.is_float
         dst[first_row(src)] = in_pairs(x, src) if pairs else x.fold("add", 0, 0)
 
 
@@ -358,7 +358,7 @@ class TColMin(ColExtreme, f=down("min")):
     """
 
 
-class TPairReduceSum(Instr, pipe=V, uses=(CHIP,), specials=NAN_COMPUTED, disputes=("E61",)):
+class TPairReduceSum(Instr, pipe=V, uses=(TARGET,), specials=NAN_COMPUTED, disputes=("E61",)):
     """dst[i, k] = src[i, 2k] + src[i, 2k + 1].
 
     In an odd number of columns the last has no partner: the CPU simulator adds 0 to it, A2/A3 and
@@ -378,7 +378,7 @@ class TPairReduceSum(Instr, pipe=V, uses=(CHIP,), specials=NAN_COMPUTED, dispute
         in_vec(dst, src),
     )
 
-    def run(dst, src, chip):
+    def run(dst, src, target):
         rows, cols = src.valid
         halves = cols // 2
         left = src[:rows, 0 : 2 * halves : 2]
@@ -386,5 +386,5 @@ class TPairReduceSum(Instr, pipe=V, uses=(CHIP,), specials=NAN_COMPUTED, dispute
         last = src[:rows, 2 * halves : cols] + 0
         dst.fill(0)
         dst[:rows, :halves] = left + right
-        if not chip:
+        if not target.chip:
             dst[:rows, halves : halves + cols % 2] = last

@@ -210,7 +210,7 @@ class SetHf32Mode(SetShortF32):
         registers["HF32"] = shortening(enable, mode)
 
 
-class SetTf32Mode(SetShortF32, uses=(REGISTERS, TF32)):
+class SetTf32Mode(SetShortF32, uses=(REGISTERS, TARGET)):
     """Allow later products to shorten f32 to TF32: enabled bit 0, rounding bits 1 to 3.
 
     ptokit keeps the register and computes with whole f32. On A2/A3 nothing happens.
@@ -222,6 +222,6 @@ class SetTf32Mode(SetShortF32, uses=(REGISTERS, TF32)):
         cpp_text="SETTF32MODE<{enable}, RoundMode::{mode}>();",
     )
 
-    def run(registers, enable, mode, tf32):
-        if tf32:
+    def run(registers, enable, mode, target):
+        if target.tf32:
             registers["TF32"] = shortening(enable, mode)

@@ -109,7 +109,7 @@ class TCmpS(
     inner_flags=(A2A3,),
     form="scalar",
     rules=WITH_ONE,
-    uses=(STREAMS,),
+    uses=(TARGET,),
     disputes=("E8", "E9", "E25", "E56", "E57"),
 ):
     """Bit j % w of dst[i, j // w] = src0[i, j] compares with `scalar` as `cmp` says.
@@ -123,8 +123,8 @@ class TCmpS(
     scalar = In(Scalar, doc="the right operand of all; it takes src0's element type")
     recorded = {"scalar": {"cmp": "cmp_mode"}}
 
-    def run(dst, src0, scalar, cmp, mask_streams):
-        put_compared(dst, src0, cmp, scalar, mask_streams)
+    def run(dst, src0, scalar, cmp, target):
+        put_compared(dst, src0, cmp, scalar, target.mask_streams)
 
 
 class TCmpSTile(
@@ -133,7 +133,7 @@ class TCmpSTile(
     inner_flags=(A2A3,),
     name="tcmps",
     form="tile",
-    uses=(STREAMS,),
+    uses=(TARGET,),
     disputes=("E8", "E9", "E10", "E25", "E56", "E57"),
 ):
     """As the form with a scalar, with the first element of `src1` in its place."""
@@ -143,8 +143,8 @@ class TCmpSTile(
     first = named("shape", src1.valid.rows >= 1, src1.valid.cols >= 1, help="src1 has an element")
     rules = (WITH_ONE, one_type(src0, src1), first, in_vec(src1))
 
-    def run(dst, src0, src1, cmp, mask_streams):
-        put_compared(dst, src0, cmp, src1[0, 0], mask_streams)
+    def run(dst, src0, src1, cmp, target):
+        put_compared(dst, src0, cmp, src1[0, 0], target.mask_streams)
 
 
 OF_WORDS, OF_DST = "scratch has elements of 32 bits", "scratch has dst's element type"

@@ -1,7 +1,7 @@
 """Memory: TLOAD and TSTORE, between global memory and tiles."""
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.targets import LARGER_VIEWS, Target
+from ptokit.isa.model.targets import LARGER_VIEWS
 from ptokit.isa.pages.unlikeextents import as_moved, by_lines
 from ptokit.isa.pages.windows import (
     CAST_F16_SUMS,
@@ -84,7 +84,7 @@ def moved_types(types: Env, target: Target) -> Env:
     return {} if lines[view] == moved else lines
 
 
-class TLoad(Instr, uses=(FINITE, CLEARS, CHIP), specials=NAN_MOVES, pipe=MTE2):
+class TLoad(Instr, uses=(TARGET,), specials=NAN_MOVES, pipe=MTE2):
     """Copy the matrix that `src` describes into the valid region of `dst`.
 
     All of dst's storage outside the valid region takes the tile's pad value; with a null pad those
@@ -204,12 +204,12 @@ class TLoad(Instr, uses=(FINITE, CLEARS, CHIP), specials=NAN_MOVES, pipe=MTE2):
     forms = "nd_vec dn_vec nz_vec nd_mat nz_mat nd2nz_mat dn2zn_mat dn2nz_mat mx_mat"
     recorded = {form: {} for form in forms.split()}
 
-    def run(dst, src, finite_pads, zero_pads, chip):
+    def run(dst, src, target):
         x = src[dst.valid].bitcast(dst.dtype)
         rows, cols = dst.valid
-        if zero_pads or dst.pad is not PadValue.NULL:
-            dst.fill(pad_bits(dst.pad, dst.dtype, finite_pads))
-        elif chip and dst.loc is MAT and dst.layout is NZ and str(src.layout) != "nz":
+        if target.zero_pads or dst.pad is not PadValue.NULL:
+            dst.fill(pad_bits(dst.pad, dst.dtype, target.finite_pads))
+        elif target.chip and dst.loc is MAT and dst.layout is NZ and str(src.layout) != "nz":
             whole = -(-cols // dst.c0) * dst.c0
             dst[:rows, cols:whole] = dst.constant(0)
         dst[dst.valid] = x

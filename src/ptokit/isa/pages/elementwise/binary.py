@@ -64,7 +64,7 @@ class TMin(Binary, f=Array.minimum, rules=pointwise(*TILES, a2a3=VEC_A2A3, a5=VE
 class TRem(
     BinaryTmp,
     f=floor_remainder,
-    uses=(CHIP,),
+    uses=(TARGET,),
     rules=(
         pointwise(*TILES, a2a3=(f32, i32), a5=DIVIDED),
         of_remainders(TMP, DST),
@@ -88,8 +88,8 @@ class TRem(
     precision = precision(REM)
     disputes = ("E4", "E40", "X119")
 
-    def run(cls, dst, src0, src1, chip=False):
-        f = Array.remainder if by_halves(dst.dtype, chip) else cls.f
+    def run(cls, dst, src0, src1, target):
+        f = Array.remainder if by_halves(dst.dtype, target.chip) else cls.f
         dst[dst.valid] = f(src0[dst.valid], src1[dst.valid])
 
 

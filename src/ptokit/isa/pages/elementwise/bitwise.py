@@ -62,12 +62,14 @@ class TXor(
     apart = IN_STEPS
 
 
-class ShiftedBits(Bits, abstract=True, uses=(CHIP,), inner_flags=(A2A3,), disputes=("E3", "X119")):
+class ShiftedBits(
+    Bits, abstract=True, uses=(TARGET,), inner_flags=(A2A3,), disputes=("E3", "X119")
+):
     """dst = f(src0, src1): chips take amounts of 64-bit elements modulo 64."""
 
-    def run(cls, dst, src0, src1, chip=False):
+    def run(cls, dst, src0, src1, target):
         amount = src1[dst.valid]
-        amount = amount & 63 if by_halves(dst.dtype, chip) else amount
+        amount = amount & 63 if by_halves(dst.dtype, target.chip) else amount
         dst[dst.valid] = cls.f(src0[dst.valid], amount)
 
 

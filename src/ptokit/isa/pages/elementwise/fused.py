@@ -160,7 +160,7 @@ class TAddDeqRelu(Instr, pipe=V, asm=Asm(deduced=True, cpp_needs=("tmp",)), disp
 
 
 class TAxpy(
-    Instr, pipe=V, uses=(CHIP, ORDER), asm=POINTWISE, specials=NAN_COMPUTED, disputes=("E5", "E60")
+    Instr, pipe=V, uses=(TARGET,), asm=POINTWISE, specials=NAN_COMPUTED, disputes=("E5", "E60")
 ):
     """dst[i, j] = dst[i, j] + src[i, j] * scalar.
 
@@ -184,11 +184,11 @@ class TAxpy(
         row_major(dst, src),
     )
 
-    def run(dst, src, scalar, chip, order):
+    def run(dst, src, scalar, target):
         x = src[dst.valid]
-        if order is Order.A5 and dst.dtype == f16:
+        if target.order is Order.A5 and dst.dtype == f16:
             total = x.cast(f64) * x.number(scalar).cast(f64) + dst[dst.valid].cast(f64)
             dst[dst.valid] = total.cast(f16)
             return
-        product = (x.cast(dst.dtype) if chip else x) * scalar
+        product = (x.cast(dst.dtype) if target.chip else x) * scalar
         dst[dst.valid] = dst[dst.valid] + product.cast(dst.dtype)

@@ -100,7 +100,7 @@ class TSqrt(Unary, f=Array.sqrt, rules=pointwise(*PAIR, cpu=FLOATS, a2a3=F16_F32
     precision = precision(SQRT)
 
 
-class TRsqrt(Unary, f=reciprocal_root, uses=(ROOTS,)):
+class TRsqrt(Unary, f=reciprocal_root, uses=(TARGET,)):
     """dst[i, j] = 1 / sqrt(src[i, j]), rounded once from f64; infinity for 0, NaN for less.
 
     None of all f16 and bf16 and 10 million f32 differs from the rounded exact value. A5 rounds
@@ -117,9 +117,9 @@ class TRsqrt(Unary, f=reciprocal_root, uses=(ROOTS,)):
     recorded = {"plain": {}, "tmp": {}}
     disputes = ("X118",)
 
-    def run(cls, dst, src, rounded_roots=False):
+    def run(cls, dst, src, target):
         x = src[dst.valid]
-        dst[dst.valid] = 1.0 / x.sqrt() if rounded_roots else cls.f(x)
+        dst[dst.valid] = 1.0 / x.sqrt() if target.rounded_roots else cls.f(x)
 
 
 class TRecip(Unary, f=reciprocal, rules=pointwise(*PAIR, a2a3=VEC_A2A3, a5=DIVIDED)):

@@ -102,7 +102,7 @@ class TMinS(
     disputes = ("E2", "V9")
 
 
-class TRemS(WithScalarTmp, f=floor_remainder, uses=(CHIP,)):
+class TRemS(WithScalarTmp, f=floor_remainder, uses=(TARGET,)):
     """dst[i, j] = src[i, j] - floor(src[i, j] / scalar) * scalar, exact.
 
     The result has the sign of the scalar and is rounded only if the scalar is added to the exact
@@ -122,9 +122,9 @@ class TRemS(WithScalarTmp, f=floor_remainder, uses=(CHIP,)):
     )
     disputes = ("E4", "E40", "X119")
 
-    def run(cls, dst, src, scalar, chip=False):
+    def run(cls, dst, src, scalar, target):
         x = src[dst.valid]
-        f = Array.remainder if by_halves(dst.dtype, chip) else cls.f
+        f = Array.remainder if by_halves(dst.dtype, target.chip) else cls.f
         dst[dst.valid] = f(x, x.number(scalar))
 
 
@@ -216,13 +216,13 @@ class TXorS(
     apart = (OWN_STORAGE, STEPS)
 
 
-class ShiftS(BitsS, abstract=True, uses=(CHIP,), disputes=("E3", "X119")):
+class ShiftS(BitsS, abstract=True, uses=(TARGET,), disputes=("E3", "X119")):
     """dst = f(src, scalar): chips take amounts of 64-bit elements modulo 64."""
 
-    def run(cls, dst, src, scalar, chip=False):
+    def run(cls, dst, src, scalar, target):
         x = src[dst.valid]
         amount = x.number(scalar)
-        dst[dst.valid] = cls.f(x, amount & 63 if by_halves(dst.dtype, chip) else amount)
+        dst[dst.valid] = cls.f(x, amount & 63 if by_halves(dst.dtype, target.chip) else amount)
 
 
 class TShlS(

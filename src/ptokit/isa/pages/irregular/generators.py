@@ -129,7 +129,7 @@ def philox(counter: list[Array], key: list[Array], rounds: int) -> list[Array]:
     return counter
 
 
-class TRandom(Instr, uses=(CHIP,), targets=(CPU, A5), pipe=V, asm=RANDOM, disputes=("X4",)):
+class TRandom(Instr, uses=(TARGET,), targets=(CPU, A5), pipe=V, asm=RANDOM, disputes=("X4",)):
     """dst = random numbers of 32 bits: Philox4x32, a block of four words for each counter.
 
     64 counters fill 256 columns. On the CPU simulator word w of counter n is in column 64 w + n,
@@ -155,11 +155,11 @@ class TRandom(Instr, uses=(CHIP,), targets=(CPU, A5), pipe=V, asm=RANDOM, disput
     )
     recorded = {"r7": {}, "r10": {}}
 
-    def run(dst, key0, key1, counter0, counter1, counter2, counter3, rounds, chip):
+    def run(dst, key0, key1, counter0, counter1, counter2, counter3, rounds, target):
         rows, cols = dst.valid
         row, col = dst.iota(rows, cols)
         chunks, within = (cols + CHUNK - 1) // CHUNK, col % CHUNK
-        if chip:
+        if target.chip:
             each = (chunks - 1) * LANES + (cols - 1) % LANES + 1
             word, first = within % 4, row * each + (col // CHUNK) * LANES + within // 4
         else:

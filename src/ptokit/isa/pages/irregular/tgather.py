@@ -24,9 +24,7 @@ def each_in_vec(*tiles: Operand) -> tuple[Ruled, ...]:
     return tuple(on(HARDWARE, named("location", tile.loc == VEC)) for tile in tiles)
 
 
-class TGather(
-    Instr, inner_flags=(A2A3,), uses=(GATHERS,), pipe=V, form="index", specials=NAN_MOVES
-):
+class TGather(Instr, inner_flags=(A2A3,), uses=(TARGET,), pipe=V, form="index", specials=NAN_MOVES):
     """dst[i, j] = src0[indices[i, j]], indices counting src0's declared shape row by row.
 
     An index out of range wraps on the CPU simulator; on A2/A3 and A5 it is an error. `outside`
@@ -78,9 +76,9 @@ class TGather(
     recorded = {"index": {"src0": "src"}}
     disputes = ("C1", "C17", "C52", "C60")
 
-    def run(dst, src0, indices, outside, gathers):
+    def run(dst, src0, indices, outside, target):
         index = indices[dst.valid].cast(i64)
-        dst[dst.valid] = src0.take(index, outside or gathers)
+        dst[dst.valid] = src0.take(index, outside or target.gathers)
 
 
 def matching(count: Expr, pattern: Attr) -> Expr:
@@ -91,7 +89,7 @@ def matching(count: Expr, pattern: Attr) -> Expr:
 class TGatherMask(
     Instr,
     inner_flags=(A2A3,),
-    uses=(CHIP,),
+    uses=(TARGET,),
     name="tgather",
     form="mask",
     pipe=V,
@@ -143,14 +141,14 @@ class TGatherMask(
     elided = {"dst": Like(src, src.valid.rows, kept)}
     recorded = {"mask_row": {"pattern": "mask_pattern"}, "mask_col": {"pattern": "mask_pattern"}}
 
-    def run(dst, src, pattern, axis, chip):
+    def run(dst, src, pattern, axis, target):
         (rows, cols), first, step = src.valid, pattern.first, pattern.period
         if axis is GatherAxis.COL:
             start = least(first, src.rows)
             kept = most(0, -(-(rows - first) // step))
             selected = src[start : most(start, rows) : step, :cols]
             dst[:kept, :cols] = selected.bitcast(dst.dtype)
-        elif chip and dst.dtype.bits == 64:
+        elif target.chip and dst.dtype.bits == 64:
             kept = least(cols // step, 64)
             selected = src[:rows, least(first, kept * step) : kept * step : step]
             row, col = dst.iota(rows, kept)

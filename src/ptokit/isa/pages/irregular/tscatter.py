@@ -17,7 +17,9 @@ def scattered(dst: Operand, src: Operand, *others: Operand) -> tuple[Ruled, ...]
     )
 
 
-class TScatter(Instr, inner_flags=(A2A3,), uses=(CHIP,), pipe=V, form="index", specials=NAN_MOVES):
+class TScatter(
+    Instr, inner_flags=(A2A3,), uses=(TARGET,), pipe=V, form="index", specials=NAN_MOVES
+):
     """dst.storage[indexes[r, c]] = src[r, c], row by row: of equal indices the last one wins.
 
     On A2/A3 and A5 all other elements of dst become 0, on the CPU simulator they stay.
@@ -46,9 +48,9 @@ class TScatter(Instr, inner_flags=(A2A3,), uses=(CHIP,), pipe=V, form="index", s
     recorded = {"index": {"indexes": "indices"}}
     disputes = ("X5", "X7", "X114", "C60")
 
-    def run(dst, src, indexes, chip):
+    def run(dst, src, indexes, target):
         x, index = src[indexes.valid], indexes[indexes.valid].cast(i64)
-        if chip:
+        if target.chip:
             dst.fill(0)
         dst.flat().scatter(index, x)
 
@@ -63,7 +65,7 @@ class TScatterMask(
     Instr,
     name="tscatter",
     inner_flags=(A2A3,),
-    uses=(CHIP,),
+    uses=(TARGET,),
     form="mask",
     pipe=V,
     specials=NAN_MOVES,
@@ -101,7 +103,7 @@ class TScatterMask(
     recorded = {"mask_row": {"pattern": "mask_pattern"}, "mask_col": {"pattern": "mask_pattern"}}
     disputes = ("X5", "X7", "X114")
 
-    def run(dst, src, pattern, axis, chip):
+    def run(dst, src, pattern, axis, target):
         (rows, cols), first, step = dst.valid, pattern.first, pattern.period
         row, col = dst.iota(rows, cols)
         if axis is ScatterAxis.COL:
@@ -110,6 +112,6 @@ class TScatterMask(
         else:
             filled, place = (col % step).equals(first), row * src.cols + col // step
         x = src.take(place, where=filled)
-        if chip:
+        if target.chip:
             dst.fill(0)
         dst[:rows, :cols] = x

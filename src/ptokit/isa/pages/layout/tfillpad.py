@@ -7,7 +7,7 @@ from ptokit.values.pads import pad_bits
 SAY_PAD = "add a pad value to the type of dst"
 
 
-class FillPad(Instr, abstract=True, uses=(FINITE,), pipe={VEC: V, MAT: MTE2}, specials=NAN_MOVES):
+class FillPad(Instr, abstract=True, uses=(TARGET,), pipe={VEC: V, MAT: MTE2}, specials=NAN_MOVES):
     """dst = src where src is valid, dst's pad value in all the rest of dst's declared shape.
 
     The pad is part of dst's type. Valid regions do not change.
@@ -48,10 +48,10 @@ class FillPad(Instr, abstract=True, uses=(FINITE,), pipe={VEC: V, MAT: MTE2}, sp
     elided = {"dst": Like(src, src.rows, src.cols)}
     disputes = ("C15", "C36", "C48", "D14")
 
-    def run(dst, src, finite_pads):
+    def run(dst, src, target):
         rows, cols = src.valid
         x = src[:rows, :cols].bitcast(dst.dtype)
-        pad = dst.constant(pad_bits(dst.pad, dst.dtype, finite_pads))
+        pad = dst.constant(pad_bits(dst.pad, dst.dtype, target.finite_pads))
         dst[:rows, :cols] = x
         dst[:rows, cols:] = pad
         dst[rows:, :] = pad

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from ptokit.isa.lang.page import *
-from ptokit.isa.model.targets import Target
 from ptokit.isa.pages.unlikeextents import as_moved_tiles
 from ptokit.isa.pages.windows import *
 from ptokit.values.fixpipe import convert, narrowed, without_negatives
