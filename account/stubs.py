@@ -15,7 +15,7 @@ from ptokit.api.kernel.laneforms import LaneForm, lane_forms, lane_names
 from ptokit.api.kernel.valueforms import listed
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand
-from ptokit.isa.lang.traits import DERIVES, READDRESSES
+from ptokit.isa.lang.traits import READDRESSES
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.values.enumerations import Word
 
@@ -36,17 +36,16 @@ TYPES = {
 def stub() -> str:
     """The text of intrinsics.pyi."""
     forms = instructions()
-    moved = [page for page in pages() if READDRESSES in page.traits]
-    derived = [page for page in pages() if DERIVES in page.traits]
-    every = (*forms, *(page.python() for page in (*moved, *derived)))
+    moved = sorted((p for p in pages() if READDRESSES in p.traits), key=lambda page: page.derives)
+    every = (*forms, *(page.python() for page in moved))
     names = "".join(f'    "{name}",\n' for name in every)
     lines = [HEAD, *_words(forms), f"__all__ = [\n{names}]\n"]
     for several in forms.values():
         for page in several:
             lines += ["@overload"] if len(several) > 1 else []
             lines.append(_function(page))
-    lines += [_documented("tile: Tile, address: int", page) for page in moved]
-    lines += [_documented("dst: Tile, src: Tile", page) for page in derived]
+    placing = "tile: Tile, address: int"
+    lines += [_documented("dst: Tile, src: Tile" if p.derives else placing, p) for p in moved]
     return "\n".join(lines)
 
 

@@ -19,7 +19,6 @@ from ptokit.isa.formula.formulas import fields as fields_of
 from ptokit.isa.index import pages
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Attr, Instr, Operand, Role
-from ptokit.isa.lang.traits import RESIZES
 from ptokit.isa.model.globaltypes import VIEW_RULES, GlobalType
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import (
@@ -219,7 +218,7 @@ class Space:
             first, counts = knobs["count"]
             return knobs if operand.required else {**knobs, "count": (first, (*counts, 0))}
         knobs = dict(KNOBS.get(operand.kind, {"value": (0, NUMBERS)}))
-        stated = operand.role is Role.RESULT or RESIZES in self.page.traits
+        stated = operand.role is Role.RESULT or self.page.resizes
         if operand.kind in TILES and stated:
             knobs["vrows"], knobs["vcols"] = ((32, (None, *EXTENTS)) for _ in range(2))
         if operand.kind is Kind.GLOBAL and operand.role is Role.RESULT:

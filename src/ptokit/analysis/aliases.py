@@ -17,9 +17,9 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import (
     ALIASES,
     ALLOCATES,
-    DERIVES,
     EXPOSES,
     OUTSIDE,
+    READDRESSES,
     RECEIVES,
     RECOVERS,
     FifoRole,
@@ -31,7 +31,7 @@ from ptokit.isa.model.types import Kind
 
 Names: TypeAlias = "dict[Value, frozenset[Value]]"  # a handle -> the storage it may name
 NONE: frozenset[Value] = frozenset()
-STORAGE = frozenset((ALLOCATES, DERIVES, RECEIVES))  # traits of ops that create storage
+STORAGE = frozenset((ALLOCATES, READDRESSES, RECEIVES))  # traits of ops that create storage
 
 
 class PointsTo:
@@ -248,7 +248,7 @@ class AliasClasses:
     def _place(self, value: Value, op: Op | None, facts: Facts) -> None:
         address = next(iter(op.bound("addr")), None) if op is not None else None
         space = self._space(value)
-        derived = op is not None and DERIVES in op.page.traits
+        derived = op is not None and READDRESSES in op.page.traits
         if space is None or (address is None and not derived):
             return
         start = None if address is None else facts.numbers.get(address)

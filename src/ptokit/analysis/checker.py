@@ -15,6 +15,7 @@ from ptokit.analysis.cores import OF_THREADS, outside_of_threads
 from ptokit.analysis.known import Case, Facts
 from ptokit.analysis.ranges import Fact
 from ptokit.analysis.violation import (
+    PARTS,
     blamed,
     broken,
     elided,
@@ -33,7 +34,7 @@ from ptokit.isa.formula.formulas import UNKNOWN, Env, Many
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.environment import arguments
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import ALIASES, FLOW, PLACES, RECEIVES, REGIONS, THREADS, WINDOW
+from ptokit.isa.lang.traits import ALIASES, FLOW, RECEIVES, REGIONS, THREADS
 from ptokit.isa.model.globaltypes import VIEW_RULES, GlobalType
 from ptokit.isa.model.targets import Target, type_rules
 from ptokit.isa.model.tiles import BOX_RULES, TILE_RULES, ConvTileType, RegisterType, TileType
@@ -86,7 +87,7 @@ class Checker:
             self.found.append(outside_of_threads(op))
         for result in op.results:
             traits = op.page.traits
-            part = bool(traits) and (WINDOW in traits or PLACES in traits)
+            part = bool(traits) and not PARTS.isdisjoint(traits)
             self.value(result, part, RECEIVED if RECEIVES in traits else None)
         if op.regions:
             self.control(op, env)

@@ -24,7 +24,7 @@ from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.index import walk
-from ptokit.isa.lang.traits import CALLS, INVALIDATES, NOTIFIES, ONE_ELEMENT, OUTSIDE, POLLS
+from ptokit.isa.lang.traits import INVALIDATES, ONE_ELEMENT, OUTSIDE, SIGNALLING
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.types import Kind, PtrType
@@ -48,7 +48,7 @@ class Cached(NamedTuple):
 
 
 CLEAN = Cached()
-SHARED = NOTIFIES, POLLS, ONE_ELEMENT
+SHARED = SIGNALLING, ONE_ELEMENT
 
 
 def incoherent(facts: FuncFacts, target: Target) -> list[Diagnostic]:
@@ -78,7 +78,7 @@ class _Walk:
         for op in block.ops:
             if op.regions:
                 cached = self._regions(op, cached)
-            elif isinstance(op, Op) and CALLS not in op.page.traits:
+            elif isinstance(op, Op) and not op.calls:
                 cached = self._op(op, cached)
             else:
                 cached = CLEAN  # the effects of a call are unknown
@@ -103,7 +103,7 @@ class _Walk:
 
     def _op(self, op: Op, cached: Cached) -> Cached:
         stores, waits, written = cached
-        if NOTIFIES in op.page.traits:
+        if SIGNALLING in op.page.traits and op.page.outs():
             self._signal(op, stores)
             if written:
                 self._unfenced(op, written)
@@ -114,7 +114,7 @@ class _Walk:
             return Cached(done, written=written)
         if op.page.orders_memory(op.attrs):
             return Cached(frozenset((o, done) for o, done in stores if not done), waits)
-        if POLLS in op.page.traits:
+        if SIGNALLING in op.page.traits:
             return cached._replace(waits=frozenset((op,)))
         if ONE_ELEMENT in op.page.traits and (value := _element(op)) is not None:
             if any(value in op.bound(out.name) for out in op.page.outs()):

@@ -18,7 +18,7 @@ from ptokit.analysis.inplace import in_place
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Liveness, Storage, used
 from ptokit.ir.module import IN_TURN, AnyOp, Func, Op, Value
-from ptokit.isa.lang.traits import ALIASES, ALLOCATES, EXPOSES, RESIZES, WINDOW
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, EXPOSES, HANDLE, WINDOW
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
@@ -26,7 +26,7 @@ Bytes: TypeAlias = int  # a set of bytes of a tile: bit n is byte n
 Content: TypeAlias = "dict[Value, Bytes]"
 MOST_BYTES = 1 << 24  # of a tile; larger than any memory
 MOST_PARTS = 32  # with more parts a tile is treated as a whole
-HANDLES = {ALIASES, ALLOCATES, RESIZES}  # ops on handles read no content
+HANDLES = {ALIASES, ALLOCATES, HANDLE}  # ops on handles read no content
 
 
 class ContentLiveness(FirstUses):

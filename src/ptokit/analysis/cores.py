@@ -23,14 +23,13 @@ from ptokit.isa.lang.traits import (
     ALLOCATES,
     BRANCHES,
     FLAGS,
-    LOCAL,
     READDRESSES,
     TERMINATOR,
     THREADS,
     FifoRole,
 )
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import StructType, Type
+from ptokit.isa.model.types import Kind, StructType, Type
 from ptokit.isa.model.words import CUBE, FIX, MTE1, MTE2, MTE3, VECTOR, KernelKind, M, S, V
 from ptokit.values.enumerations import VEC
 
@@ -52,7 +51,7 @@ def level_of(module: Module) -> int | None:
         return 3
     if any(op.page.fifo_role is FifoRole.RESERVES and "base" in op.attrs for op in ops):
         return 3
-    return None if any(READDRESSES in op.page.traits for op in ops) else 2
+    return None if any(READDRESSES in op.page.traits and op.bound("addr") for op in ops) else 2
 
 
 def core_of(op: Op) -> KernelKind | None:
@@ -206,8 +205,8 @@ def _escaping(func: Func) -> Iterator[Diagnostic]:
         message = f"@{func.name}: {CATALOGUE['scope'].title}"
         yield Diagnostic("scope", message, func.span, seen="it returns a struct", help=OUTSIDE)
     ops = [op for op in func.ops if isinstance(op, Op)]
-    local = {v for op in ops if LOCAL in op.page.traits for v in op.results}
-    for op in (op for op in ops if LOCAL not in op.page.traits):
+    local = {v for op in ops if _declares(op) for v in op.results}
+    for op in (op for op in ops if not _declares(op)):
         for value in op.results:
             if isinstance(value.type, StructType):
                 name = op.results[0].name
@@ -217,6 +216,11 @@ def _escaping(func: Func) -> Iterator[Diagnostic]:
             for name, value in op.values():
                 if value in local:
                     yield _refused(op, name, f"%{value.name} leaves its region here", STAYS)
+
+
+def _declares(op: Op) -> bool:
+    """Return whether an op declares a struct, which lives no longer than the region."""
+    return any(result.kind is Kind.STRUCT for result in op.page.results())
 
 
 def _of_one_name(module: Module) -> Iterator[Diagnostic]:

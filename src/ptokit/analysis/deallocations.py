@@ -14,7 +14,7 @@ from ptokit.analysis.aliases import Names, PointsTo, repeats, union
 from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
-from ptokit.isa.lang.traits import ALLOCATES, DEALLOCATES
+from ptokit.isa.lang.traits import ALLOCATES, HANDLE
 
 Place = tuple[int, ...]  # the numbers of the ops and of the regions that lead to an op
 
@@ -34,7 +34,10 @@ class _Storage(PointsTo):
 def deallocations(func: Func) -> Iterator[Diagnostic]:
     """Yield warnings about the ends of buffers."""
     places = dict(_places(func.body, ()))
-    ends = [op for op in places if isinstance(op, Op) and DEALLOCATES in op.page.traits]
+    ops = (op for op in places if isinstance(op, Op) and HANDLE in op.page.traits)
+    ends = [op for op in ops if not op.page.resizes]
+    if not ends:
+        return
     storage, at = facts_of(func).made(_Storage), {place: op for op, place in places.items()}
     for end in ends:
         made = {value: storage.definitions.get(value) for value in storage.used[end]}

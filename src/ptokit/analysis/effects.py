@@ -22,7 +22,7 @@ from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr, Role
 from ptokit.isa.lang.operands import STORED
-from ptokit.isa.lang.traits import ADDRESSES, ALIASES, CALLS, FIFO, ONE_ELEMENT
+from ptokit.isa.lang.traits import ADDRESSES, ALIASES, FIFO, ONE_ELEMENT
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import TARGETS, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
@@ -88,7 +88,7 @@ def effects(op: AnyOp, facts: Facts) -> Effects:
     If the body cannot be recorded, whole operands are read and written. An unknown op may do
     anything to its operands.
     """
-    if isinstance(op, Op) and CALLS in op.page.traits:
+    if isinstance(op, Op) and op.calls:
         used = [value for _, value in op.values()]
         return _anywhere(used)
     if isinstance(op, Op) and op.page.declared:

@@ -28,7 +28,7 @@ from ptokit.analysis.fifoentries import (
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge
 from ptokit.ir.module import Func, Module, Op
 from ptokit.ir.strings import symbol_name
-from ptokit.isa.lang.traits import CALLS, FifoRole
+from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.words import VECTOR
 from ptokit.isa.pages.slots import BOTH, MOST_FLAGS, ODD_COLUMNS, ODD_ROWS, TO_CUBE, TO_VECTOR
@@ -225,8 +225,7 @@ def _peers(end: _End, ends: dict[Func, _End], module: Module) -> Iterator[Diagno
 
 
 def _calls(func: Func) -> bool:
-    ops = (op for op in func.ops if isinstance(op, Op))
-    return any(CALLS in op.page.traits for op in ops)
+    return any(isinstance(op, Op) and op.calls for op in func.ops)
 
 
 def _of_one_number(ends: list[_End]) -> Iterator[Diagnostic]:

@@ -19,7 +19,6 @@ from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.formula.formulas import UNKNOWN, Env, Expr, Many, SameStorage, fields
 from ptokit.isa.formula.rules import Rule
-from ptokit.isa.lang.traits import CALLS
 from ptokit.isa.model.targets import Target
 
 BEHIND = "the type has a `?`: the assembler accepts this, ptokit fails at run time"
@@ -56,7 +55,7 @@ class IntervalAnalysis(Checker):
 
     def op(self, op: AnyOp) -> None:
         super().op(op)
-        if isinstance(op, Op) and CALLS in op.page.traits:
+        if isinstance(op, Op) and op.calls:
             why = f"@{op.choice} has no body"
             self.left.append(UndecidedRule(op.span, op.name, "the callee", why))
 

@@ -22,7 +22,7 @@ from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Func, Module, Op
 from ptokit.isa.formula.formulas import UNKNOWN
-from ptokit.isa.lang.traits import DEALLOCATES, PLACES, RESIZES, WINDOW
+from ptokit.isa.lang.traits import ALLOCATES, HANDLE, MADE, WINDOW
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
@@ -200,7 +200,7 @@ def judged(
     found, left = [*found, *sharing(func, of.pieces, facts), *unwritten], left + waiting
     if target.kinds and any(map(func.has, SHARED)):
         found += incoherent(of.base, target)
-    if func.has(DEALLOCATES):
+    if func.has(HANDLE):
         found += deallocations(func)
     found.sort(key=lambda d: d.span.line if d.span else 0)
     left += _perhaps_overlapping(of)
@@ -208,14 +208,14 @@ def judged(
     given = [] if func.flat else func.args
     if executed is of:
         return [*found, *of.proved_placement.faults(given)], left
-    reached = executed.intervals.found if executed.func.has(PLACES) else ()
+    reached = executed.intervals.found if executed.func.has(MADE, ALLOCATES) else ()
     found += [one for one in reached if one.slug == "address-out-of-range" and one.is_error]
     return [*found, *executed.placement.faults(given)], left
 
 
 def _resized_arguments(func: Func, target: Target) -> Iterator[Diagnostic]:
     """Yield errors for resized arguments, whose valid regions belong to the caller."""
-    changes = (op for op in func.ops if isinstance(op, Op) and RESIZES in op.page.traits)
+    changes = (op for op in func.ops if isinstance(op, Op) and op.page.resizes)
     for op in changes if target.kinds and not func.flat else ():
         (tile,) = op.bound(op.page.operands[0].name)
         if tile in func.args:

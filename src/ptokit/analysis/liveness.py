@@ -17,7 +17,7 @@ from ptokit.analysis.aliases import NONE, Names, PointsTo, redefined, repeats, u
 from ptokit.analysis.known import Facts
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Instr, Operand, Role
-from ptokit.isa.lang.traits import ALIASES, DERIVES, RECEIVES
+from ptokit.isa.lang.traits import ALIASES, READDRESSES, RECEIVES
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind
@@ -138,7 +138,7 @@ class Interference(PointsTo):
             if isinstance(kind, TileType | ConvTileType) and not elsewhere:
                 address = op.bound("addr") if op is not None else ()
                 known = cast("int | None", facts.numbers.get(address[0]) if address else None)
-                derived = op is not None and DERIVES in op.page.traits
+                derived = op is not None and READDRESSES in op.page.traits
                 explicit = bool(address) or derived
                 found[value] = Storage(value, kind, known, explicit=explicit)
         busy = found.keys() - _idle(self.func, facts.target)

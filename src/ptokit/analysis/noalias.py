@@ -18,7 +18,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.instr import SHARED_STORAGE, Instr
 from ptokit.isa.lang.operands import Operand, Role
-from ptokit.isa.lang.traits import ALIASES, READDRESSES, WINDOW
+from ptokit.isa.lang.traits import ALIASES, WINDOW
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Kind
@@ -263,7 +263,7 @@ def _made(op: Op, result: Value, pieces: Pieces, facts: Facts) -> Stretch | None
         if type(start) is not int:
             return None
         return _whole(result, space, start, kind)
-    if not {ALIASES, WINDOW}.intersection(traits) or READDRESSES in traits:
+    if {ALIASES, WINDOW}.isdisjoint(traits):
         return None
     source = next(iter(op.bound(op.page.ins()[0].name)), None)
     around = None if source is None else _piece(source, pieces, facts)

@@ -33,7 +33,7 @@ from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.lang.instr import Instr, Role
 from ptokit.isa.lang.operands import STORED
-from ptokit.isa.lang.traits import ALIASES, ALLOCATES, CALLS
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Type
@@ -78,7 +78,7 @@ def _suspects(of: TargetFacts) -> Iterator[tuple[Op, dict[str, Suspect]]]:
     written = {storage.of(arg) for arg in of.func.args}
     spoils: dict[Value, _Spoiling] = {}
     for op, path in _living(of.func.body, of.intervals.dead, ()):
-        if isinstance(op, OpaqueOp) or CALLS in op.page.traits:
+        if isinstance(op, OpaqueOp) or op.calls:
             return  # a call may write any tile
         if op.page.executes and ALIASES not in op.page.traits:
             read = {n: (v, storage.of(v)) for n, v in _read(op)}
@@ -245,7 +245,7 @@ def undefined_stores(of: TargetFacts) -> Iterator[Diagnostic]:
     """
     facts, points_to = of.proved, of.base.interference
     living = [op for op, _ in _living(of.func.body, of.intervals.dead, ())]
-    if any(isinstance(op, OpaqueOp) or CALLS in op.page.traits for op in living):
+    if any(isinstance(op, OpaqueOp) or op.calls for op in living):
         return
     ops = [op for op in living if isinstance(op, Op)]
     shared, writers = of.storage.classes.united(), dict[Value, list[Op]]()

@@ -20,7 +20,7 @@ from ptokit.isa.formula.formulas import Const, Env, Node, culprit, fields, opera
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import PLACES, WINDOW
+from ptokit.isa.lang.traits import MADE, WINDOW
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import RegisterType
 from ptokit.isa.model.types import OpaqueType, PtrType
@@ -33,7 +33,7 @@ UNPUBLISHED = frozenset(
 )
 BELOW = "not checked: below the level of tiles"
 INNER = "not checked: a name between the passes of a compiler, not of the public level pto.vmi"
-PARTS = frozenset((PLACES, WINDOW))  # the bytes that an access reaches
+PARTS = frozenset((MADE, WINDOW))  # the bytes that an access reaches
 OTHER_OPERANDS = "not checked: no form has these operands"
 TILES_OF_F64 = r"!pto\.tile(?:_buf)?<.*f64\b"
 # MLIR dialects of text before buffers become tiles; their ops are read unchecked

@@ -27,7 +27,7 @@ from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.environment import environment
 from ptokit.isa.lang.instr import Attr, Instr, Operand
-from ptokit.isa.lang.traits import DERIVES, READDRESSES
+from ptokit.isa.lang.traits import READDRESSES
 from ptokit.isa.model.targets import DEFAULT_TARGET, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.types import Kind, ScalarType
@@ -341,8 +341,7 @@ def instructions() -> dict[str, list[type[Instr]]]:
 @cache
 def function_names() -> tuple[str, ...]:
     """Return the name of each function."""
-    placing = (READDRESSES, DERIVES)
-    others = (p.python() for p in pages() if any(trait in p.traits for trait in placing))
+    others = (p.python() for p in pages() if READDRESSES in p.traits)
     return (*instructions(), *others)
 
 
@@ -352,10 +351,10 @@ def function(name: str) -> Callable[..., None] | None:
     forms = [page for page in named if page.on_tiles]
     if forms:
         return _function(name, forms)
-    deriving = next((page for page in named if DERIVES in page.traits), None)
-    if deriving is not None:
-        return _deriving(deriving)
-    return place_at if any(READDRESSES in page.traits for page in named) else None
+    moved = next((page for page in named if READDRESSES in page.traits), None)
+    if moved is None:
+        return None
+    return _deriving(moved) if moved.derives else place_at
 
 
 def _deriving(page: type[Instr]) -> Callable[..., None]:

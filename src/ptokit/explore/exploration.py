@@ -43,7 +43,7 @@ from ptokit.explore.variedruns import varied_runs
 from ptokit.forms.inline import entries
 from ptokit.forms.percore import launched_cores, peer_of, whole_kernel
 from ptokit.ir.module import Func, Module, Op, Value
-from ptokit.isa.lang.traits import FIFO, FLAGS, POLLS, SIGNALS
+from ptokit.isa.lang.traits import FIFO, FLAGS, SIGNALLING, SIGNALS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.isa.pages.grid import launch_query
@@ -157,7 +157,8 @@ def _waits_depend_on_data(func: Func) -> bool:
     open = depending(func)
     told = [op for op in func.ops if isinstance(op, Op) and SIGNALS in op.page.uses]
     numbers = (value for op in told for _, value in op.values())
-    return any(POLLS in op.page.traits for op in told) or not open.isdisjoint(numbers)
+    polls = any(SIGNALLING in op.page.traits and not op.page.outs() for op in told)
+    return polls or not open.isdisjoint(numbers)
 
 
 def _ended(

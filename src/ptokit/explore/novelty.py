@@ -10,7 +10,7 @@ from ptokit.analysis.aliases import repeats
 from ptokit.explore.limits import FAR
 from ptokit.explore.programslices import depending, depends, is_issued, open_flow
 from ptokit.ir.module import Func, Op, Value
-from ptokit.isa.lang.traits import FLAGS, RESIZES
+from ptokit.isa.lang.traits import FLAGS
 from ptokit.machine.execute import moves
 from ptokit.order.footprints import ByteRegion, MemorySpace
 from ptokit.order.issue import Issue
@@ -114,7 +114,7 @@ def unreached(funcs: Sequence[Func], issues: Collection[Issue]) -> list[Op]:
 def _open_extents(func: Func) -> frozenset[Value]:
     """Return the values that depend on arguments or memory, and tiles resized by them."""
     open = depending(func)
-    every = [[*op.values()] for op in func.ops if isinstance(op, Op) and RESIZES in op.page.traits]
+    every = [[*op.values()] for op in func.ops if isinstance(op, Op) and op.page.resizes]
     resized = [values[0][1] for values in every if not open.isdisjoint(v for _, v in values)]
     return depends(func, open | {*resized})
 

@@ -41,7 +41,7 @@ from ptokit.explore.programslices import (
 from ptokit.explore.samplevalues import Lengths, LoopLengths, rotation
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.instr import CORES
-from ptokit.isa.lang.traits import BY_INDEX, BY_SCALAR, POLLS
+from ptokit.isa.lang.traits import BY_INDEX, BY_SCALAR
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.machine.execute import moves
 from ptokit.order.issue import BranchPair, Issue
@@ -287,7 +287,7 @@ class SharedAccess:
 def asks_for_block(func: Func) -> bool:
     """Return whether a function is written for several independent blocks."""
     ops = [op for op in func.ops if isinstance(op, Op)]
-    meet = any(POLLS in op.page.traits or not CORES.isdisjoint(op.page.uses) for op in ops)
+    meet = any(not CORES.isdisjoint(op.page.uses) for op in ops)
     return not meet and any(True for _ in block_queries(func))
 
 

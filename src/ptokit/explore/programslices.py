@@ -11,7 +11,7 @@ from ptokit.analysis.aliases import repeats
 from ptokit.analysis.facts import facts_of
 from ptokit.ir.editing import number_of
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
-from ptokit.isa.lang.traits import ALIASES, ALLOCATES, BY_LANE, CORE, FLAGS, FLOW, REGIONS, RESIZES
+from ptokit.isa.lang.traits import ALIASES, ALLOCATES, BY_LANE, CORE, FLAGS, FLOW, HANDLE, REGIONS
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import Kind, PtrType, ScalarType
 from ptokit.machine.execute import moves, whole_number
@@ -150,7 +150,7 @@ def deciding(op: Op) -> Iterator[Value]:
 
 def is_issued(op: Op) -> bool:
     """Return whether the op is issued to a queue."""
-    return moves(op) and not ({ALIASES, RESIZES} & {*op.page.traits} or keeps_numbers(op))
+    return moves(op) and not ({ALIASES, HANDLE} & {*op.page.traits} or keeps_numbers(op))
 
 
 def keeps_numbers(op: Op) -> bool:

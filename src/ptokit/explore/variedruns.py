@@ -47,7 +47,7 @@ from ptokit.explore.programslices import (
 from ptokit.explore.samplevalues import Numbers, bounds_of, mixtures
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
-from ptokit.isa.lang.traits import FLAGS, MACHINE, RESIZES
+from ptokit.isa.lang.traits import FLAGS, MACHINE
 from ptokit.isa.pages.grid import launch_query
 from ptokit.machine.arguments import Env
 from ptokit.machine.execute import Core, whole_number
@@ -405,7 +405,7 @@ class MemoisedLaunch:
         their size.
         """
         ops = (op for func in launch.funcs for op in func.ops)
-        resized = any(isinstance(op, Op) and RESIZES in op.page.traits for op in ops)
+        resized = any(isinstance(op, Op) and op.page.resizes for op in ops)
         if resized or not launch.lasts:
             return None
         return MemoisedLaunch(launch, most, arrays)

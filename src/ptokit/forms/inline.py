@@ -29,16 +29,9 @@ DEEPEST = 100  # nested calls
 
 def calls(func: Func) -> Iterator[tuple[Op, str]]:
     """Yield the calls of a function with the names of their callees."""
-    some = func.has(CALLS) or func.has(THREADS)
-    for op in func.ops if some else ():
-        if isinstance(op, Op) and _calls(op):
+    for op in func.ops if func.has(CALLS) else ():
+        if isinstance(op, Op) and op.calls:
             yield op, str(op.choice)
-
-
-def _calls(op: Op) -> bool:
-    """Return whether an op calls a function, or launches threads that run one."""
-    traits = op.page.traits
-    return CALLS in traits or (THREADS in traits and op.page.asm.shape == "call" and not op.regions)
 
 
 def entries(module: Module) -> list[Func]:
@@ -111,13 +104,13 @@ class _Inlining:
         """Return the block; `path` are the functions around it."""
         new = Block(block.args, trailing=block.trailing)
         for op in block.ops:
-            if isinstance(op, Op) and _calls(op):
+            if isinstance(op, Op) and op.calls:
                 new.ops += self._called(op, now, path)
                 continue
             new.ops.append(made := self._op(op, now, path))
             if (number := number_of(op)) is not None:
                 self.numbers[op.results[0]] = number
-            if isinstance(made, Op) and EXTENTS in made.page.traits:
+            if isinstance(made, Op) and EXTENTS in made.page.changes:
                 self.extents = made
         return new
 
@@ -174,7 +167,7 @@ class _Inlining:
         if self.extents is None:
             message = f"{op.name}: @{func.name} is for threads, whose number is not set"
             raise error("scope", message, op.span, help="set the extents of the launch before it")
-        page = next(p for p in walk() if THREADS in p.traits and p.asm.shape == "call")
+        page = next(p for p in walk() if {THREADS, CALLS} <= {*p.traits})
         numbers, last = page.operands[:-1], page.operands[-1]
         extents = {o.name: self.extents.bound(o.name)[0] for o in numbers}
         attrs = {page.attrs[0].name: func.name}

@@ -23,7 +23,7 @@ from ptokit.isa.index import walk
 from ptokit.isa.lang.environment import call
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.localmemory import AT_START, Inside, LocalPointer, Quantity
-from ptokit.isa.lang.traits import ALLOCATES, OUTSIDE, PLACES, TERMINATOR, WINDOW
+from ptokit.isa.lang.traits import ALLOCATES, MADE, OUTSIDE, TERMINATOR, WINDOW
 from ptokit.isa.model.targets import TARGETS
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import I64, Elided, Kind, PtrType, ScalarType
@@ -322,10 +322,10 @@ def _copied(block: Block) -> Block:
 @cache
 def _inside() -> type[Instr]:
     """Return the page whose result is the bytes of a tile from an offset on."""
-    return next(p for p in walk() if p.below and WINDOW in p.traits)
+    return next(page for page in walk() if {MADE, WINDOW} <= {*page.traits})
 
 
 @cache
 def _placing() -> type[Instr]:
     """Return the page whose result is the bytes at an address of local memory."""
-    return next(page for page in walk() if PLACES in page.traits)
+    return next(page for page in walk() if {MADE, ALLOCATES} <= {*page.traits})

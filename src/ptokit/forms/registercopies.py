@@ -12,7 +12,7 @@ from dataclasses import replace
 from ptokit.ir.editing import FreshNames, new_op, rewritten
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.index import walk
-from ptokit.isa.lang.traits import COPIES, TERMINATOR
+from ptokit.isa.lang.traits import MADE, TERMINATOR
 from ptokit.isa.model.tiles import RegisterType
 
 
@@ -26,7 +26,7 @@ class _Copying:
 
     def __init__(self, func: Func) -> None:
         self.func, self.names = func, FreshNames(func)
-        self.page = next(page for page in walk() if COPIES in page.traits)
+        self.page = next(p for p in walk() if MADE in p.traits and p.executes)
 
     def finished(self) -> Func:
         body = rewritten(self.func.body, self._changed)

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from ptokit.ir.graph import inner_uses
 from ptokit.ir.module import AnyOp, Op, Value
-from ptokit.isa.lang.traits import BARRIER, COLLECTIVE, THREADS
+from ptokit.isa.lang.traits import COLLECTIVE, THREADS
 from ptokit.isa.model.types import ScalarType
 
 
@@ -60,17 +60,17 @@ class LaunchPlan:
                 if not isinstance(op, Op):
                     current.ops.append(op)
                 continue
-            traits = op.page.traits
+            meet = COLLECTIVE in op.page.traits and not op.results
             if _divides(op):
                 item = Divided(op)
                 found.append(item)
                 self.home |= dict.fromkeys((v for r in op.regions for v in r.args), item)
                 self.home |= dict.fromkeys(op.results, item)
                 item.parts = [self._items(region.ops) for region in op.regions]
-            if _divides(op) or BARRIER in traits or self._waits(op, current):
+            if _divides(op) or meet or self._waits(op, current):
                 current = Segment()
                 found.append(current)
-            if _divides(op) or BARRIER in traits:
+            if _divides(op) or meet:
                 continue
             current.ops.append(op)
             self.home |= dict.fromkeys(op.results, current)
@@ -133,6 +133,4 @@ ENDS = ("yield", "condition", "return")
 def _divides(op: Op) -> bool:
     """Return whether threads wait inside of an op."""
     inner = (i for region in op.regions for i in region.walk())
-    return any(
-        isinstance(i, Op) and not {BARRIER, COLLECTIVE}.isdisjoint(i.page.traits) for i in inner
-    )
+    return any(isinstance(i, Op) and COLLECTIVE in i.page.traits for i in inner)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ptokit.diagnostics.source import Span
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import FLAGS, OUTSIDE, RESIZES, TERMINATOR, Resource, Trait
+from ptokit.isa.lang.traits import CALLS, FLAGS, OUTSIDE, TERMINATOR, Resource, Trait
 from ptokit.isa.model.types import REGISTER_KINDS, Elided, PackedType, PtrType, Type
 
 
@@ -109,9 +109,14 @@ class Op:
     into: Value | None = None
 
     def __post_init__(self) -> None:
-        if RESIZES in self.page.traits:
+        if self.page.resizes:
             for value in self.bound(self.page.operands[0].name):
                 value.resized = True
+
+    @property
+    def calls(self) -> bool:
+        """True if it runs another function, which has not taken its place yet."""
+        return CALLS in self.page.traits and not self.regions
 
     def __deepcopy__(self, memo: dict[int, object]) -> Op:
         """Return a copy that shares the page, spans and comments, which never change."""
@@ -306,9 +311,9 @@ class Func:
         """The pages of all known ops, cached: what the function certainly does not do."""
         return _pages(self)
 
-    def has(self, trait: Trait) -> bool:
-        """Return whether an op of the function has a trait."""
-        return any(trait in page.traits for page in self.pages)
+    def has(self, *traits: Trait) -> bool:
+        """Return whether an op of the function has all these traits."""
+        return any({*traits} <= {*page.traits} for page in self.pages)
 
     def takes(self, resource: Resource) -> bool:
         """Return whether an op of the function takes a resource of the machine."""

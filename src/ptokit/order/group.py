@@ -13,7 +13,7 @@ from ptokit.analysis.facts import facts_of
 from ptokit.analysis.fifos import KernelFifos, kernel_fifos
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.ir.module import Func, Op
-from ptokit.isa.lang.traits import PLACES, POLLS, SIGNALS
+from ptokit.isa.lang.traits import ALLOCATES, MADE, SIGNALLING, SIGNALS
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
@@ -101,7 +101,7 @@ class Grid:
         signals = [op for func in funcs.values() for op in _signals(func)]
         number = rank if launch.names else None
         together = number is not None or any(op.page.grid_wide(op.attrs) for op in signals)
-        polls = any(POLLS in op.page.traits for op in signals)
+        polls = any(SIGNALLING in op.page.traits and not op.page.outs() for op in signals)
         separate = target.separate or _names_second(bound, target)
         given = bool(signals), polls, separate, any(_reaches_out(*one) for one in funcs.items())
         return cls(kinds, kernel_fifos(funcs), how.blocks, number, together, *given)
@@ -192,7 +192,8 @@ def _noted(grid: Grid, place: CorePlace, program: Program[T]) -> Program[T]:
 def _reaches_out(kind: KernelKind, func: Func) -> bool:
     """Return whether a core of this kind places bytes in a buffer of the other kind."""
     others = BUFFERS if kind is CUBE else (MAT,)
-    placed = (op for op in func.ops if isinstance(op, Op) and PLACES in op.page.traits)
+    ops = (op for op in func.ops if isinstance(op, Op))
+    placed = (op for op in ops if {MADE, ALLOCATES} <= {*op.page.traits})
     types = (op.results[0].type for op in placed)
     return any(isinstance(kind, TileType) and kind.loc in others for kind in types)
 

@@ -18,7 +18,7 @@ from ptokit.forms.percore import OTHER
 from ptokit.ir.editing import refuse
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Func, Module, Op, OpaqueOp
-from ptokit.isa.lang.traits import CALLS, FIFO, STOPS, THREADS
+from ptokit.isa.lang.traits import FIFO, STOPS, THREADS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import INNER_PAIRS, KernelKind, Pipe
 from ptokit.order.hazards import Hazard, OrderFault, find, first_fault
@@ -70,7 +70,7 @@ def _as_it_is(kernel: SyncKernel, target: Target) -> bool:
     separately.
     """
     ops = (op for func in kernel.funcs for op in func.ops)
-    calls = any(isinstance(op, Op) and CALLS in op.page.traits for op in ops)
+    calls = any(isinstance(op, Op) and op.calls for op in ops)
     return target.in_order or calls or any(func.declared for func in kernel.funcs)
 
 

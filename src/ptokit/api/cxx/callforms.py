@@ -13,7 +13,6 @@ from functools import cache
 
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand
-from ptokit.isa.lang.traits import DERIVES
 from ptokit.isa.model.types import EVENT, Kind
 from ptokit.values.enumerations import Word
 
@@ -80,7 +79,7 @@ def forms() -> Mapping[str, Sequence[Form]]:
 def _of_page(page: type[Instr]) -> Iterator[tuple[str, Form]]:
     asm = page.asm
     made = [o for o in page.results() if o.handle is not EVENT]  # which every call returns
-    defines = made and DERIVES not in page.traits  # C++ has objects for handles
+    defines = made and not page.derives  # C++ has objects for handles
     if asm.dialect != "pto" or page.run is None or (defines and not page.declared):
         return
     if asm.cpp_text is None and not asm.call and page.on_tiles:

@@ -36,7 +36,7 @@ from ptokit.api.cxx.launching import CxxLaunch
 from ptokit.api.cxx.pending import pending
 from ptokit.api.cxx.specialcalls import Specials
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
-from ptokit.isa.lang.traits import ALIASES, DERIVES, FifoRole
+from ptokit.isa.lang.traits import ALIASES, READDRESSES, FifoRole
 from ptokit.isa.model.targets import MASK_STREAMS, ROW_BLOCKS, Target
 from ptokit.isa.model.words import CUBE
 from ptokit.machine.memory import Memory
@@ -44,7 +44,7 @@ from ptokit.values.fixpipe import FixPipe
 
 ISSUE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 MEMORY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
-PLACING = {ALIASES, DERIVES}  # what has them says where a tile lies
+PLACING = {ALIASES, READDRESSES}  # what has them says where a tile lies
 MOST_CALLS = 1 << 24  # of one launch: a loop that calls for ever would fill the record
 ROOM = 512  # bytes: devices allocate multiples of it
 DEVICE_ERROR = 507015  # what acl returns where a kernel failed

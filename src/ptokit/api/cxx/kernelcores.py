@@ -38,7 +38,7 @@ from ptokit.isa.formula.formulas import fields
 from ptokit.isa.formula.rules import doubtful
 from ptokit.isa.lang.environment import Offer, environment
 from ptokit.isa.lang.instr import CORES, Instr, Role
-from ptokit.isa.lang.traits import DERIVES, FIFO, MACHINE, SIGNALS, FifoRole
+from ptokit.isa.lang.traits import FIFO, MACHINE, READDRESSES, SIGNALS, FifoRole
 from ptokit.isa.model.epilogues import ONE, EpilogueMode
 from ptokit.isa.model.targets import ADDRESS_RULES, Target
 from ptokit.isa.model.tiles import TileType
@@ -336,7 +336,7 @@ class PlacedHandle:
         if any(d.slug in OUTSIDE for d in found):
             raise PtoError(found)
         self.warnings = tuple(replace(d, severity=Severity.WARNING) for d in found)
-        if DERIVES in page.traits:
+        if READDRESSES in page.traits:
             made = page.results()[0].name
             values = {**given, made: given[made].type}
             self.address = page.run(machine=InterpretedMachine(core), **values).elements.address

@@ -16,7 +16,7 @@ from typing import NamedTuple, cast
 from ptokit.engines.kernels.matmul import PANEL
 from ptokit.engines.kernels.overlap import NO_ALIAS, related
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
-from ptokit.isa.lang.traits import ALLOCATES, EXPOSES, PLACES, RECOVERS, RESIZES
+from ptokit.isa.lang.traits import ALLOCATES, EXPOSES, MADE, RECOVERS
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.tiles import TileType
 from ptokit.machine.arguments import Env
@@ -98,7 +98,8 @@ class Forwarding:
 
     def follow(self, func: Func) -> None:
         """Find the tiles of a function."""
-        if self.leaves_out and not any(func.has(trait) for trait in (PLACES, EXPOSES, RECOVERS)):
+        placed = func.has(MADE, ALLOCATES) or func.has(EXPOSES) or func.has(RECOVERS)
+        if self.leaves_out and not placed:
             uses: dict[Value, list[Use]] = {}
             for use, value in _uses(func.body, ()):
                 uses.setdefault(value, []).append(use)
@@ -291,7 +292,7 @@ def _loc(value: Value) -> Loc | None:
 
 
 def _resizes(use: Use) -> bool:
-    return isinstance(use.op, Op) and RESIZES in use.op.page.traits
+    return isinstance(use.op, Op) and bool(use.op.page.resizes)
 
 
 def _tiles(op: AnyOp) -> dict[str, Loc | None]:

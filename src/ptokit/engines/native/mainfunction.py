@@ -19,7 +19,6 @@ from ptokit.engines.native.localregisters import REGISTERS, LocalRegisters, move
 from ptokit.engines.native.plan import CELL, FIRST_SLOT, LEAST, WAITING, Purpose, Request
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.lang.environment import ByName
-from ptokit.isa.lang.traits import RESIZES
 from ptokit.isa.model.targets import SPACES
 from ptokit.machine.arguments import Env
 from ptokit.machine.cache import Host
@@ -323,7 +322,7 @@ class MainFunction:
     def keeping_extents(self, regions: Iterable[Block], env: Env) -> Generator[None]:
         """Compile a region of these: forget extents that one of them may change."""
         ops = (op for region in regions for op in region.walk() if isinstance(op, Op))
-        tiles = (env.get(v) for op in ops if RESIZES in op.page.traits for _, v in op.values())
+        tiles = (env.get(v) for op in ops if op.page.resizes for _, v in op.values())
         changed = {place for tile in tiles for place in getattr(tile, "sizes", None) or ()}
         kept = {place: n for place, n in self.extents.items() if place not in changed}
         self.extents = dict(kept)

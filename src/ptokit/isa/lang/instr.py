@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Computed, Const, Env, Expr, Field, Many
 from ptokit.isa.formula.rules import Rule, named, on, rules_of, when
 from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.hooks import Hook, check_body, check_hooks, parameters
+from ptokit.isa.lang.hooks import Hook, check_body, check_hooks, parameters, words
 from ptokit.isa.lang.operands import (
     REQUIRED,
     Apart,
@@ -44,10 +44,10 @@ from ptokit.isa.lang.traits import (
     ALIASES,
     BY_SCALAR,
     CALLS,
-    DEALLOCATES,
     FIFO,
+    HANDLE,
+    READDRESSES,
     REGIONS,
-    RESIZES,
     SIGNALS,
     TERMINATOR,
     FifoRole,
@@ -87,7 +87,7 @@ __all__ = [
 
 CORES = frozenset({FIFO, SIGNALS})  # an instruction that waits for cores computes no tile
 # an instruction with one of these traits computes no tile
-NO_TILES = {TERMINATOR, CALLS, BY_SCALAR, RESIZES, DEALLOCATES}
+NO_TILES = {TERMINATOR, CALLS, BY_SCALAR, HANDLE}
 WIDE, NARROW = (i64, u64), "vector instructions compute with at most 32 bits here"
 NOT_ON_TARGET = "not-on-target"  # the slug of an instruction that the target lacks
 SHARED_STORAGE = "shared-storage"  # the slug of operands that must not alias: see `Instr.apart`
@@ -222,6 +222,14 @@ class Instr:
             and page.run is not None
             and BY_SCALAR not in page.traits
         )
+    )
+    # it changes the valid region of its first operand, a handle
+    resizes: ClassVar[Derived[bool]] = Derived(
+        lambda page: HANDLE in page.traits and "resize" in words(page.run)
+    )
+    # its result is storage at an address that follows from the address of its input
+    derives: ClassVar[Derived[bool]] = Derived(
+        lambda page: READDRESSES in page.traits and "addr" not in page._named
     )
     # the value for rules of each operand and attribute that is not given
     unset: ClassVar[Derived[dict[str, object]]] = Derived(

@@ -10,46 +10,38 @@ class Trait(Enum):
     """A property of an instruction, besides its operands, for analyses and passes."""
 
     ALLOCATES = "its result is new storage"
-    READDRESSES = "its result is its input at another address"
-    DERIVES = "its result is storage at an address that follows from its input's"
+    READDRESSES = "its result is storage at another address: its `addr`, or one from its input's"
     RECEIVES = "its result is storage that another core fills, where that one wants it"
     ALIASES = "its output becomes a handle on the bytes of its input"
+    HANDLE = "resizes its first operand, a handle, or ends the use of its bytes; reads none of them"
     WINDOW = "what it gives is a part of its input and keeps the strides of the whole"
     TERMINATOR = "ends a region: its operands are what the region gives"
     BY_SCALAR = "the scalar unit reads or writes elements of memory"
-    RESIZES = "changes the valid region of its first operand, which is a handle"
     CALLS = "runs another function, which takes its place before a program runs"
     EXPOSES = "its result is the address of what its operand leads to, as a number"
     RECOVERS = "its result leads to what has that address"
     BRANCHES = "ends a block by going to another, the first where its condition is 1"
-    LOCAL = "its result lives no longer than the region that it is in"
     BY_LANE = "its result differs between the vector cores of a block"
     THREADS = "its region is run by threads, which start no others"
     ONE_ELEMENT = "touches the element `offset` of its operand in memory, and no other"
     ADDRESSES = "uses where its operands lie, and reads no byte of them"
-    POLLS = "waits until numbers in memory are as it says"
-    NOTIFIES = "changes numbers in memory that others wait for"
+    SIGNALLING = "writes numbers in memory that cores wait for, or else waits for them"
     INVALIDATES = "invalidates lines of the data cache, which writes back what memory lacks"
     STOPS = "lets a pipe go on when what it had to do is done: no other op answers it"
     BY_INDEX = "which elements of global memory it touches is in what it reads"
-    DEALLOCATES = "its operand is storage that nothing uses behind it"
     BEGINS = "begins what is done when the event that it gives was waited for"
     AWAITS = "waits for an event, or asks whether it has come"
-    OTHERWISE_KEPT = "what none of its forms takes is text of another level, kept as written"
-    COPIES = "its result has the content of its operand, a register"
-    PLACES = "its result is the bytes at an address of local memory, whatever else lies there"
-    EXTENTS = "sets the extents of the launches of threads behind it"
-    COLLECTIVE = "uses what other threads have computed before it"
-    BARRIER = "waits until all threads have come as far"
+    MADE = "ptokit makes it: bytes at an address, or of a tile, or the copy of a register"
+    COLLECTIVE = "uses what other threads have computed before it; without a result, meets them"
 
     __hash__ = object.__hash__  # members are singletons, see `Word`
 
 
-ALLOCATES, READDRESSES, DERIVES, RECEIVES, ALIASES, WINDOW, TERMINATOR, BY_SCALAR = list(Trait)[:8]
-RESIZES, CALLS, EXPOSES, RECOVERS, BRANCHES, LOCAL, BY_LANE, THREADS = list(Trait)[8:16]
-ONE_ELEMENT, ADDRESSES, POLLS, NOTIFIES, INVALIDATES, STOPS = list(Trait)[16:22]
-BY_INDEX, DEALLOCATES, BEGINS, AWAITS, OTHERWISE_KEPT, COPIES, PLACES = list(Trait)[22:29]
-EXTENTS, COLLECTIVE, BARRIER = list(Trait)[29:]
+ALLOCATES, READDRESSES, RECEIVES, ALIASES, HANDLE, WINDOW, TERMINATOR, BY_SCALAR = list(Trait)[:8]
+CALLS, EXPOSES, RECOVERS, BRANCHES, BY_LANE, THREADS, ONE_ELEMENT = list(Trait)[8:15]
+ADDRESSES, SIGNALLING, INVALIDATES, STOPS, BY_INDEX, BEGINS, AWAITS = list(Trait)[15:22]
+MADE, COLLECTIVE = list(Trait)[22:]
+EXTENTS = "extents of threads"  # the register of those of launches that are calls
 
 
 class FifoRole(Enum):

@@ -419,9 +419,7 @@ class NegI(Instr, own="negi", asm=in_cpp("-{value}").over(Asm(shape="same")), pi
         return in_type(value * -1, result)
 
 
-class UnrealizedConversionCast(
-    Cast, name="unrealized_conversion_cast", traits=(OTHERWISE_KEPT,), asm=Asm(dialect="builtin")
-):
+class UnrealizedConversionCast(Cast, name="unrealized_conversion_cast", asm=Asm(dialect="builtin")):
     """Reinterpret the bits of a number as an integer of another type name.
 
     Between types of another level it is kept as an opaque op.

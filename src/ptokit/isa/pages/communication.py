@@ -168,7 +168,7 @@ def of_signals(signal: Operand) -> tuple[Ruled, ...]:
 NOTIFIED = f"(%flag, %value : {SIGNAL}, i32) {{notifyOp = #pto<notify_op set>}}"
 
 
-class CommTNotify(OfSignals, name="comm.tnotify", traits=(NOTIFIES,), disputes=("X66",)):
+class CommTNotify(OfSignals, name="comm.tnotify", traits=(SIGNALLING,), disputes=("X66",)):
     """Change a signal of another rank: the first of its numbers."""
 
     example = program(f"NAME{NOTIFIED}")
@@ -184,7 +184,7 @@ class CommTNotify(OfSignals, name="comm.tnotify", traits=(NOTIFIES,), disputes=(
         signals.changed(signal)
 
 
-class Compared(OfSignals, abstract=True, traits=(POLLS,)):
+class Compared(OfSignals, abstract=True, traits=(SIGNALLING,)):
     """A signal compared with a number."""
 
     signal = In(Global, doc="the numbers")

@@ -206,7 +206,7 @@ class TGemvMxBias(ScaledBiased, name="tgemv.mx.bias", recorded_op="tgemv_mx"):
 
 
 class TGetScaleAddr(
-    Instr, name="tget_scale_addr", uses=(MACHINE,), traits=(DERIVES,), pipe=S, targets=(CPU, A5)
+    Instr, name="tget_scale_addr", uses=(MACHINE,), traits=(READDRESSES,), pipe=S, targets=(CPU, A5)
 ):
     """The scales that belong to `src`: a handle on the scale memory at a 16th of its address.
 

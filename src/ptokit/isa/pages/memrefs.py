@@ -230,7 +230,7 @@ func.func @example(%x: {SQUARE}) {{
         return begun.pointer().view(replace(result, stride=stepped(src.type.stride, steps)))
 
 
-class Dealloc(Instr, name="dealloc", traits=(DEALLOCATES,), pipe=S):
+class Dealloc(Instr, name="dealloc", traits=(HANDLE,), pipe=S):
     """The end of a buffer: a later use finds undefined content."""
 
     asm = Asm(dialect="memref", cpp_text="")

@@ -97,7 +97,7 @@ def of_extents(x: Operand, y: Operand, z: Operand) -> tuple[Ruled, ...]:
     return named("operand-value", x >= 0, y >= 0, z >= 0, few, help=f"at least 0; {FEW}")
 
 
-class SimtLaunch(Threads, name="simt_launch"):
+class SimtLaunch(Threads, name="simt_launch", traits=(THREADS, CALLS)):
     """A function of the module, run by threads of the vector core: the extents give their number.
 
     The function has `pto.simt_entry`; all threads get the same values. They run one after the
@@ -122,7 +122,9 @@ func.func @example(%x: i32, %n: i32) {
     rules = of_extents(x, y, z)
 
 
-class StoreVfSimtInfo(Instr, name="store_vfsimt_info", core=VECTOR, pipe=S, traits=(EXTENTS,)):
+class StoreVfSimtInfo(
+    Instr, name="store_vfsimt_info", core=VECTOR, pipe=S, changes={EXTENTS: None}
+):
     """Set the extents of the launches that are calls of functions for threads.
 
     They hold up to the next such instruction, in the same region and in those inside.

@@ -29,7 +29,7 @@ def is_number(kind: Value) -> Value:
     return kind if kind is UNKNOWN else kind is not ABSENT
 
 
-class DeclareStruct(Declaration, name="declare_struct", traits=(LOCAL,), example=KEPT):
+class DeclareStruct(Declaration, name="declare_struct", example=KEPT):
     """A new struct. Fields that are never set are 0; C++ leaves them undefined.
 
     A function that gets the struct works on the same fields; there is no other way out of its

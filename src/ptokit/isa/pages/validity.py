@@ -11,7 +11,7 @@ pto.set_validshape %t, %r, %c : {OPEN}
 %rows, %cols = pto.get_validshape %t : {OPEN}"""
 
 
-class SetValidShape(Instr, name="set_validshape", verb="resize", traits=(RESIZES,), pipe=S):
+class SetValidShape(Instr, name="set_validshape", verb="resize", traits=(HANDLE,), pipe=S):
     """From here on the valid region of this handle is `rows` x `cols`. No element changes.
 
     Other handles on the same bytes keep theirs. With 0 rows or columns instructions do nothing.

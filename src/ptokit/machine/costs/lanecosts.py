@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import COPIES
+from ptokit.isa.lang.traits import MADE
 from ptokit.isa.model.tiles import REGISTER_BYTES, RegisterType, TileType
 from ptokit.machine.costs.figures import Table, figures
 from ptokit.values.dtypes import DType
@@ -51,7 +51,7 @@ def slot(page: type[Instr], port: str, dtype: DType, of_masks: bool, file: str) 
     """Return the slot of an instruction that computes in registers, or loads or stores them."""
     tables = figures(file)
     unit, lanes = tables["function"], tables["lanes"]
-    if COPIES in page.traits:
+    if MADE in page.traits:
         return PortUse("", 0, 0, 0)
     if port in (LOAD, STORE):
         latency, interval = lanes["slow"].get(_on_registers(page), (unit[port], 1))

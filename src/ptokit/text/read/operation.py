@@ -10,7 +10,6 @@ from ptokit.ir.strings import unquoted
 from ptokit.isa.index import lookup
 from ptokit.isa.lang.asm import DIALECTS, OWN_SINCE
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import OTHERWISE_KEPT
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.build import require_kind
 from ptokit.text.read.cursor import Lost
@@ -97,7 +96,7 @@ def _new(p: Parser, start: int) -> AnyOp:
 def _of_another_level(problem: PtoError, forms: tuple[type[Instr], ...]) -> bool:
     """Return whether the error is about types that the instruction has at another level."""
     slugs = {d.slug for d in problem.diagnostics}
-    return OTHERWISE_KEPT in forms[0].traits and slugs <= {"type-mismatch", "operand-count"}
+    return forms[0].asm.dialect == "builtin" and slugs <= {"type-mismatch", "operand-count"}
 
 
 @lru_cache(maxsize=4096)

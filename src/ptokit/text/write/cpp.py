@@ -14,7 +14,7 @@ from math import isfinite, isnan
 
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Attr, Operand
-from ptokit.isa.lang.traits import ALLOCATES, CALLS, OUTSIDE, READDRESSES, WINDOW, FifoRole
+from ptokit.isa.lang.traits import ALLOCATES, OUTSIDE, READDRESSES, WINDOW, FifoRole
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.types import Elided, Kind, PtrType, ScalarType, Type
@@ -394,7 +394,7 @@ class Printer:
             fill["base"] = self.reserved.get((str(op.attrs["peer"]), str(op.attrs["label"])))
         if op.page.asm.cpp_more is not None:
             fill |= op.page.asm.cpp_more(fill | op.attrs)
-        if CALLS in op.page.traits:
+        if op.calls:
             called = op.page.attrs[0].name
             callee = str(fill[called])
             fill[called] = self.called.get(callee, identifier(callee))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ptokit.diagnostics.callsite import depth
 from ptokit.ir.module import Func, Module, Op
-from ptokit.isa.lang.traits import CALLS, FifoRole
+from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import PtrType, ScalarType
 from ptokit.text.write.cpp import Printer
@@ -82,7 +82,7 @@ def _calls(module: Module) -> Iterator[tuple[Func, str]]:
     """Yield the calls of a module: the caller, and the name of the callee."""
     for func in (part for part in module.parts if isinstance(part, Func)):
         for op in func.walk():
-            if isinstance(op, Op) and CALLS in op.page.traits:
+            if isinstance(op, Op) and op.calls:
                 yield func, str(op.choice)
 
 

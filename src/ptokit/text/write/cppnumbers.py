@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 
 from ptokit.ir.module import Func, Op, Value
-from ptokit.isa.lang.traits import ALLOCATES, CALLS, TERMINATOR
+from ptokit.isa.lang.traits import ALLOCATES, TERMINATOR
 from ptokit.isa.model.types import Kind, ScalarType
 from ptokit.text.write.cpptypes import identifier
 
@@ -48,7 +48,7 @@ class Numbers:
     def _literal_fits(self, op: Op, name: str) -> bool:
         """Return whether a literal means the same in C++ as a constant with a type."""
         traits = op.page.traits
-        typed = ALLOCATES in traits or TERMINATOR in traits or CALLS in traits or op.regions
+        typed = ALLOCATES in traits or TERMINATOR in traits or op.calls or op.regions
         if op.page.operand(name).kind is Kind.INDEX or typed:
             return True
         text = op.page.asm.cpp_text or ""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ptokit.ir.module import Func, Op, Value
-from ptokit.isa.lang.traits import CALLS, TERMINATOR
+from ptokit.isa.lang.traits import TERMINATOR
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import Kind, PtrType, Type
 from ptokit.isa.model.words import GlobalLayout
@@ -207,7 +207,7 @@ def _open(numbers: Sequence[Term]) -> str:
 def _plain(op: Op, name: str) -> bool:
     """Return whether a use takes a view of any C++ type."""
     traits = op.page.traits
-    if op.page.asm.dialect not in ("pto", "memref") or CALLS in traits or TERMINATOR in traits:
+    if op.page.asm.dialect not in ("pto", "memref") or op.calls or TERMINATOR in traits:
         return False
     text = op.page.asm.cpp_text or ""
     whole = op.page.operand(name).kind is Kind.ANY and f"{{{name}_ptr}}" not in text

@@ -278,7 +278,7 @@ def line(dtype: DType, cols: int) -> TileType:
     return TileType(VEC, dtype, 1, cols, Shape(1, cols))
 
 
-class RegisterCopy(Below, name="register_copy", traits=(COPIES,)):
+class RegisterCopy(Below, name="register_copy", traits=(MADE,)):
     """A register with the content of another: ptokit makes it where values of loops meet."""
 
     dst = Out(Lanes)
@@ -289,7 +289,7 @@ class RegisterCopy(Below, name="register_copy", traits=(COPIES,)):
         dst[:1, : dst.cols] = whole(src)
 
 
-class RowOfTile(Below, name="tile_bytes", traits=(WINDOW,), pipe=S):
+class RowOfTile(Below, name="tile_bytes", traits=(WINDOW, MADE), pipe=S):
     """The bytes of a tile from an offset on, as a row: nothing is copied.
 
     ptokit makes them of pointers to tiles that have no address of their own yet.
@@ -313,7 +313,7 @@ class RowOfTile(Below, name="tile_bytes", traits=(WINDOW,), pipe=S):
         return tile.row_at(result, offset)
 
 
-class LocalBytes(Allocation, name="local_bytes", traits=(ALLOCATES, PLACES), below=True):
+class LocalBytes(Allocation, name="local_bytes", traits=(ALLOCATES, MADE), below=True):
     """The bytes at an address of local memory, as a tile; other tiles may lie there, too.
 
     ptokit makes them of the pointers of the level below tiles before it runs a program.

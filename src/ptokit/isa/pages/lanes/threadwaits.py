@@ -237,7 +237,7 @@ class ReduxMin(Redux, name="redux_min"):
         return combined(make, result, float("nan") if result.is_float else greatest, step)
 
 
-class SyncThreads(OfThread, name="syncthreads", traits=(BARRIER,)):
+class SyncThreads(OfThread, name="syncthreads", traits=(COLLECTIVE,)):
     """Wait until all threads of the launch have come here."""
 
     example = by_threads("NAME")
