@@ -52,7 +52,7 @@ def test_fifos_have_no_hidden_attributes(name: str) -> None:
     program = pto.loads(text)
     assert wrong(text, "a5") == {"unknown-attribute"}
     assert program.verdicts("a5", judge="headers")[0].word is Outcome.LEGAL
-    assert any(page.fifo_role is FifoRole.SETS_SCALAR for page in pages())
+    assert any(page.fifo_role is FifoRole.SETS for page in pages())
 
 
 END = """\

@@ -45,7 +45,7 @@ def test_a_page_prints_what_its_family_says() -> None:
 def test_the_table_of_conversions_has_every_pair(
     target: str, pairs: tuple[tuple[DType, tuple[DType, ...]], ...]
 ) -> None:
-    lines = [line.split() for line in TCvt.manual_lines()]
+    lines = [line.split() for line in TCvt.specials.splitlines()]
     told = {words[1]: {w.strip(";:") for w in words[2:]} for words in lines if words[0] == target}
     assert [*told] == [source.name for source, _ in pairs]
     for source, types in pairs:
@@ -55,7 +55,7 @@ def test_the_table_of_conversions_has_every_pair(
 @every("target", ["f32", "hif8", "i32", "i16", "i8", "u8"])
 def test_a_nan_becomes_what_the_table_says(target: str) -> None:
     """On the CPU simulator, which has every pair."""
-    line = next(line for line in TCvt.manual_lines() if line.split()[:2] == ["a5", "f16"])
+    line = next(line for line in TCvt.specials.splitlines() if line.split()[:2] == ["a5", "f16"])
     said = {name: part for part in line.split("; ") for name in part.partition(": ")[2].split()}
     src = tile("vec", f16, 1, 32, data=np.full((1, 32), np.nan))
     dst = tile("vec", SPELLINGS[target], 1, 32)

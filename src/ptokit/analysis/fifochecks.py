@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ptokit.analysis.fifoentries import (
-    SETS,
     USES,
     check_conversion,
     check_meant,
@@ -88,7 +87,7 @@ class _End:
         yield from self._labels()
         yield from self._shared()
         fifos = self.of(FifoRole.OPENS)
-        for op in self.of(*SETS) if fifos else ():
+        for op in self.of(FifoRole.SETS) if fifos else ():
             yield from check_meant(op, fifos)
         for op in self.of(*USES):
             if fact(op, "id") is not None and not self.opened(fact(op, "id")):

@@ -20,7 +20,6 @@ from ptokit.values.layouts import times
 
 SENDS = (FifoRole.PUSHES, FifoRole.ALLOCATES)
 USES = (*SENDS, FifoRole.POPS, FifoRole.FREES)
-SETS = {FifoRole.SETS_SCALAR: "scalar", FifoRole.SETS_VECTOR: "vector"}
 IN_MEMORY = "an entry in global memory is a slot of the tensor given at setup"
 OF_BUFFER = "give flag_base, or the address of a buffer that is reserved or imported"
 
@@ -198,8 +197,7 @@ def check_unconverted(opened: Op, mine: Sequence[Op], others: Sequence[Op]) -> I
 
 def check_meant(setting: Op, fifos: Sequence[Op]) -> Iterator[Diagnostic]:
     """Check that a parameter setting names a FIFO that uses such a parameter."""
-    number, role = fact(setting, "number"), setting.page.fifo_role
-    kind = SETS[role] if role is not None else ""
+    number, kind = fact(setting, "number"), _set_by(setting)
     meant = [op for op in fifos if fact(op, "id") in (number, None)]
     modes = [CONVERSIONS.get(mode_of(op) or "") for op in meant]
     if not meant:
@@ -210,6 +208,11 @@ def check_meant(setting: Op, fifos: Sequence[Op]) -> Iterator[Diagnostic]:
         yield wrong(setting, message, "set only the parameters that the epilogue uses", meant[0])
 
 
+def _set_by(op: Op) -> str:
+    """Return which numbers of a conversion an op sets."""
+    return "vector" if op.page.operands[0].in_memory else "scalar"
+
+
 def check_parameters(block: Block, opened: Op, uses: Sequence[Op]) -> Iterator[Diagnostic]:
     """Check that the parameters of a conversion are set before each push, in its block."""
     conversion = CONVERSIONS.get(mode_of(opened) or "")
@@ -218,7 +221,7 @@ def check_parameters(block: Block, opened: Op, uses: Sequence[Op]) -> Iterator[D
     found = False
     for op in block.ops:
         role = op.page.fifo_role if isinstance(op, Op) else None
-        if isinstance(op, Op) and role is not None and SETS.get(role) == conversion.scale:
+        if isinstance(op, Op) and role is FifoRole.SETS and _set_by(op) == conversion.scale:
             found = found or fact(op, "number") == fact(opened, "id")
         if isinstance(op, Op) and op in uses and role is FifoRole.PUSHES and not found:
             message = f"{mode_of(opened)} needs a {conversion.scale}, which is not set"

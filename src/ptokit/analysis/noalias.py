@@ -142,8 +142,9 @@ def _shared(op: Op, pieces: Pieces, facts: Facts) -> Iterator[Diagnostic]:
             continue
         over = _in_place(op, (a, first), (b, second), facts)
         out, source = (one, two) if a.written else (two, one)
-        narrows = _among(op.page.shrinks_over, a, b) and out.trails(source)
-        if not (narrows or (over and one.lies_as(two))):
+        over = over and out.width <= source.width
+        follows = _is_written_over(op, a, b) and out.trails(source)
+        if not (follows or (over and one.lies_as(two))):
             unless = ", unless they start at the same byte" if over else ""
             yield _diagnostic(op, (a, one), (b, two), facts, unless)
 
@@ -166,6 +167,10 @@ def _among(some: Iterable[Operand], *operands: Operand) -> bool:
     return {o.name for o in operands} <= {o.name for o in some}
 
 
+def _is_written_over(op: Op, *operands: Operand) -> bool:
+    return any(_among(some, *operands) for some in op.page.written_over)
+
+
 def _in_place(
     op: Op, first: tuple[Operand, Value], second: tuple[Operand, Value], facts: Facts
 ) -> bool:
@@ -173,7 +178,7 @@ def _in_place(
     from ptokit.analysis.inplace import pointwise  # rarely needed, needs NumPy
 
     (a, one), (b, two) = first, second
-    if any(_among(some, a, b) for some in op.page.written_over):
+    if _is_written_over(op, a, b):
         return True
     if one is two:  # as if they were two tiles
         two = Value(f"{two.name} again", facts.type_of(two))

@@ -22,7 +22,7 @@ from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import MADE, WINDOW
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import RegisterType
+from ptokit.isa.model.tiles import VECTORS, RegisterType
 from ptokit.isa.model.types import OpaqueType, PtrType
 
 TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"
@@ -64,10 +64,9 @@ def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
         message = f"{op.name}: unsupported operand type {wide}"
         return Diagnostic("element-type", message, op.span, help=NUMBERS)
     spelled = {str(getattr(v.type, "written", "")) for v in op.uses}
-    held = (one for page in pages() for one in page.holds.items() if one[0] in spelled)
-    vector, holds = next(held, (None, ""))
+    vector = next((one for one in VECTORS if one in spelled), None)
     if vector is not None:
-        message = f"{op.name}: {vector} holds {holds} and cannot be an operand"
+        message = f"{op.name}: {vector} holds what a merge counts and cannot be an operand"
         help = "use a scalar type: index, i16, i32 or another"
         return Diagnostic("foreign-op", message, op.span, Severity.WARNING, help=help)
     meant = all(kind.foreign for kind in kinds) and (kinds or lookup(op.name))

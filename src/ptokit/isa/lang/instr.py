@@ -20,7 +20,7 @@ from types import FunctionType
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Computed, Const, Env, Expr, Field, Many
-from ptokit.isa.formula.rules import Rule, named, on, rules_of, when
+from ptokit.isa.formula.rules import NO_WIDE_CASTS, Rule, named, on, rules_of, when
 from ptokit.isa.lang.asm import Asm
 from ptokit.isa.lang.hooks import Hook, check_body, check_hooks, parameters, words
 from ptokit.isa.lang.operands import (
@@ -132,8 +132,6 @@ class Instr:
     asm: ClassVar[Asm] = Asm()  # its text forms
     example: ClassVar[Example] = {}  # a program, or operands of the one statement
     run: Any = None  # the body; Any: a function of operands, attributes and resources
-    # text types that only results of this page have -> the content of such a tile
-    holds: ClassVar[Mapping[str, str]] = {}
     unexecuted: ClassVar[str] = ""  # why no engine executes it: then it has no body
     core: ClassVar[KernelKind | None] = None  # the kind of core that has it; None: both
     # the instructions that take its place where a pointer into local memory is an operand
@@ -143,7 +141,6 @@ class Instr:
     by_thread: ClassVar[str] = ""  # the name of the instruction that a thread executes instead
     below: ClassVar[bool] = False  # an instruction of the level below tiles
     type_of: Hook | None = None  # infers the type of the result from operands and attributes
-    manual_lines: Hook | None = None  # a function that yields lines that the manual adds
     needs: Hook | None = None  # the register contents that it requires on hardware
     # (operands' types, attributes, target) -> the extents that chips move, if they differ although
     # headers assert that they are equal
@@ -158,14 +155,12 @@ class Instr:
     traits: ClassVar[tuple[Trait, ...]] = ()  # properties for analyses and passes
     apart: ClassVar[tuple[Apart, ...]] = ()  # no-alias constraints on hardware
     # outputs with inputs that they may alias, besides pointwise ones. `written_over`: at the same
-    # first byte, `shrinks_over`: if no element is larger, `lies_over`: at any offset
-    shrinks_over: ClassVar[tuple[Operand, ...]] = ()
+    # first byte, if no element of the output is larger; `lies_over`: at any offset
     written_over: ClassVar[tuple[tuple[Operand, ...], ...]] = ()
     # input, output and the condition under which, as one tile, the bytes read do not change
     keeps: ClassVar[tuple[Operand, Operand, Expr] | None] = None
     lies_over: ClassVar[tuple[tuple[Operand, ...], ...]] = ()
     spoiled: ClassVar[tuple[Spoiled, ...]] = ()  # inputs that hardware uses as scratch
-    wide: ClassVar[bool] = False  # takes 64-bit elements on targets of narrow vectors
     specials: ClassVar[str] = ""  # the treatment of NaN and infinities, if its text is silent
     disputes: ClassVar[tuple[str, ...]] = ()
     # forms of recorded vectors -> operands that they name differently
@@ -405,8 +400,12 @@ def _rules_on(page: type[Instr], target: Target) -> tuple[Rule, ...]:
 
 
 def _of_narrow_vectors(page: type[Instr]) -> Iterator[Rule]:
-    """Yield a rule for each tile of a vector instruction: no elements of 64 bits."""
-    if page.pipe is Pipe.V and not page.wide:
+    """Yield a rule for each tile of a vector instruction: no elements of 64 bits.
+
+    A page that has a rule of its own about them is left alone.
+    """
+    own = any(NO_WIDE_CASTS in name for rule in page.all_rules for name in rule.targets or ())
+    if page.pipe is Pipe.V and not own:
         for operand in (o for o in page.operands if o.kind is Kind.TILE and not o.many):
             yield from named("element-type", ~operand.dtype.isin(*WIDE), help=NARROW)
 

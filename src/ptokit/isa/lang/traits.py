@@ -54,8 +54,7 @@ class FifoRole(Enum):
     PUSHES = "hands an entry to the other end"
     POPS = "takes the next entry of the other end"
     FREES = "gives a slot back to the other end"
-    SETS_SCALAR = "sets the one number by which a conversion on the way multiplies"
-    SETS_VECTOR = "sets a number for each column by which it multiplies"
+    SETS = "sets the number by which a conversion on the way multiplies, or one for each column"
 
 
 OUTSIDE = -1  # in a route: before the op, and after it

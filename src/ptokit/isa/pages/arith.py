@@ -74,7 +74,6 @@ class ConstantCounts(
 
     asm = Asm(dialect="arith", shape="constant", cpp_text="{type} {result};")
     example = "%a = arith.constant dense<0> : vector<4xi16>"
-    holds = {"vector<4xi16>": "what a merge counts"}
     result = Result(Tile)
 
     def run(machine, result):

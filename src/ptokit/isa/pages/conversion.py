@@ -65,10 +65,27 @@ def saturates(source: DType, target: DType, mode: SaturationMode | None) -> bool
     return (source, target) not in UNSATURATED if mode is None else mode is SaturationMode.ON
 
 
+def table() -> Iterator[str]:
+    """Yield the pairs that saturate without `sat_mode`, by target and source."""
+    yield "Without sat_mode (cpu: as a2a3 and a5, pairs that they lack saturate)"
+    for target, listed in ((A2A3, A2A3_PAIRS), (A5, A5_PAIRS)):
+        for source, types in listed:
+            by_policy = dict[str, list[str]]()
+            for dtype in types:
+                on = saturates(source, dtype, None)
+                nan = dtype.is_float and keeps_nan(source, dtype, on)
+                how = f"{'saturates' if on else 'does not'}, NaN {'stays' if nan else 'is 0'}"
+                how = how if source.nan else how.partition(",")[0]
+                by_policy.setdefault(how, []).append(dtype.name)
+            parts = (f"{how}: {' '.join(names)}" for how, names in by_policy.items())
+            yield f"{target:<6}{source.name:<9}{'; '.join(parts)}"
+
+
 class TCvt(
     Instr,
     verb="cast",
     pipe=V,
+    specials="\n".join(table()),
     uses=(TARGET,),
     disputes=("C65", "E16", "E17", "E22", "E23", "E24", "E58", "X117"),
 ):
@@ -84,7 +101,6 @@ class TCvt(
     numbers and keeps NaN and infinities.
     """
 
-    wide = True
     dst = Out(Tile, doc="receives the converted elements")
     src = In(Tile, doc="the elements to convert")
     tmp = Scratch(
@@ -93,7 +109,7 @@ class TCvt(
     rmode = Attr(RoundMode, RoundMode.RINT)
     sat_mode = Attr(SaturationMode, None, newer="satmode")
 
-    apart, shrinks_over = (Apart((dst, src), targets=()),), (dst, src)
+    apart, written_over = (Apart((dst, src), targets=()),), ((dst, src),)
 
     asm = Asm(
         attrs_inside=" ",
@@ -149,22 +165,6 @@ class TCvt(
     )
     options = {"rmode": "round_mode", "sat_mode": "saturation"}
     recorded = dict.fromkeys((f"{a}_{b}" for a in DTYPES for b in DTYPES), options)
-
-    @staticmethod
-    def manual_lines() -> Iterator[str]:
-        """Yield the pairs that saturate without `sat_mode`, by target and source."""
-        yield "Without sat_mode (cpu: as a2a3 and a5, pairs that they lack saturate)"
-        for target, listed in ((A2A3, A2A3_PAIRS), (A5, A5_PAIRS)):
-            for source, types in listed:
-                by_policy = dict[str, list[str]]()
-                for dtype in types:
-                    on = saturates(source, dtype, None)
-                    nan = dtype.is_float and keeps_nan(source, dtype, on)
-                    how = f"{'saturates' if on else 'does not'}, NaN {'stays' if nan else 'is 0'}"
-                    how = how if source.nan else how.partition(",")[0]
-                    by_policy.setdefault(how, []).append(dtype.name)
-                parts = (f"{how}: {' '.join(names)}" for how, names in by_policy.items())
-                yield f"  {target:<6}{source.name:<9}{'; '.join(parts)}"
 
     def run(dst, src, rmode, sat_mode, target):
         rows, cols = dst.valid

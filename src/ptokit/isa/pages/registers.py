@@ -130,7 +130,7 @@ def of_pipe(number: Attr) -> tuple[Ruled, ...]:
 
 
 class SetQuantScalar(
-    Instr, name="set_quant_scalar", uses=(REGISTERS,), pipe=S, fifo_role=FifoRole.SETS_SCALAR
+    Instr, name="set_quant_scalar", uses=(REGISTERS,), pipe=S, fifo_role=FifoRole.SETS
 ):
     """Set the one scale of the fix-pipe: its f32 bits, and bit 46 if the result is an i8."""
 
@@ -152,7 +152,7 @@ FACTORS = "the assembler of A5 takes factors, f16, bf16 or f32, not words of 64 
 
 
 class SetQuantVector(
-    Instr, name="set_quant_vector", uses=(REGISTERS,), pipe=S, fifo_role=FifoRole.SETS_VECTOR
+    Instr, name="set_quant_vector", uses=(REGISTERS,), pipe=S, fifo_role=FifoRole.SETS
 ):
     """Set the address of the fix-pipe's parameters, one for each column: 128-byte granules."""
 

@@ -46,13 +46,10 @@ def heading(page: type[Instr]) -> str:
 
 def sections(page: type[Instr]) -> Iterator[ManualSection]:
     """Yield the parts of an instruction's page below its meaning, without empty ones."""
-    if page.specials and "NaN" not in (page.__doc__ or ""):
+    if "specials" in vars(page) or (page.specials and "NaN" not in (page.__doc__ or "")):
         yield ManualSection(
             "NaN and infinity", [f"  {line}" for line in page.specials.splitlines()]
         )
-    if page.manual_lines:
-        title, *own = page.manual_lines()
-        yield ManualSection(title, own)
     operands = [f"  {o.name:<10} {_operand(o)}" for o in page.operands]
     yield ManualSection(
         "Operands", operands + [f"  {a.name:<10} {_attribute(a)}" for a in page.attrs]
