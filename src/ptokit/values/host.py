@@ -16,21 +16,23 @@ from ptokit.values.formats import decode, encode
 AnyArray: TypeAlias = "NDArray[Any]"  # Any: a user's array
 
 
+NARROW = {  # names in ml_dtypes, whose import takes longer than a small program
+    "bf16": "bfloat16",
+    "f8e4m3": "float8_e4m3fn",
+    "f8e5m2": "float8_e5m2",
+    "f8e8m0": "float8_e8m0fnu",
+    "f4e2m1x2": "float4_e2m1fn",
+    "i4": "int4",
+}
+
+
 @cache
 def numpy_dtype(dtype: DType) -> np.dtype[np.generic] | None:
     """Return the NumPy type of the same format; None for hif8 and f4e1m2x2, which have none."""
-    import ml_dtypes
+    if dtype.name in NARROW:
+        import ml_dtypes
 
-    names = {
-        "bf16": ml_dtypes.bfloat16,
-        "f8e4m3": ml_dtypes.float8_e4m3fn,
-        "f8e5m2": ml_dtypes.float8_e5m2,
-        "f8e8m0": ml_dtypes.float8_e8m0fnu,
-        "f4e2m1x2": ml_dtypes.float4_e2m1fn,
-        "i4": ml_dtypes.int4,
-    }
-    if dtype.name in names:
-        return np.dtype(names[dtype.name])
+        return np.dtype(getattr(ml_dtypes, NARROW[dtype.name]))
     if dtype.is_float and dtype.name not in ("f32", "f16"):
         return None
     return np.dtype(f"{dtype.kind.value}{dtype.bits}")
@@ -42,6 +44,8 @@ def is_of(array: AnyArray, dtype: DType) -> bool:
     Types of libraries other than NumPy and ml_dtypes are recognised by name. (A NumPy type compares
     equal to None, hence the first test.)
     """
+    if array.dtype.isbuiltin == 1 and dtype.name in NARROW:
+        return False
     same = numpy_dtype(dtype)
     return (same is not None and array.dtype == same) or array.dtype.name in dtype.aliases
 
