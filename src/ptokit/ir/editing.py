@@ -11,7 +11,7 @@ from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
 from ptokit.diagnostics.source import Span
 from ptokit.ir.graph import inner_uses
 from ptokit.ir.module import AnyOp, Binding, Block, Func, Op, OpaqueOp, Value
-from ptokit.isa.index import walk
+from ptokit.isa.index import searched, walk
 from ptokit.isa.lang.instr import Instr, Operand, Role
 from ptokit.isa.lang.operands import STORED
 from ptokit.isa.lang.traits import ALLOCATES, TERMINATOR
@@ -54,7 +54,7 @@ def _needed(page: type[Instr]) -> frozenset[str]:
 @cache
 def constant_page() -> type[Instr]:
     """Return the page of an op that defines a number; PtoError if no page does."""
-    for page in walk():
+    for page in searched("shapes", "same"):
         if page.asm.shape == "constant":
             return page
     raise error("unknown-op", "a number cannot be a result", help="name a value")
@@ -139,7 +139,7 @@ def terminator_of(op: Op) -> type[Instr]:
 
 def shaped(shape: str) -> type[Instr]:
     """Return the page whose text has this shape; PtoError if no page does."""
-    for page in walk():
+    for page in searched("shapes", "same"):
         if page.asm.shape == shape:
             return page
     raise error("unknown-op", f"no instruction is a {shape!r}", help="write one block")
@@ -196,7 +196,7 @@ def renamed(op: AnyOp, now: Mapping[Value, Value]) -> AnyOp:
 @cache
 def arithmetic_page(symbol: str, kind: Type) -> type[Instr] | None:
     """Return the page of an arithmetic operation on two numbers of a type, or None."""
-    for page in walk():
+    for page in searched("shapes", "same"):
         two = page.folds and page.asm.shape == "same" and len(page.ins()) == 2
         if two and page.operation() == symbol and page.ins()[0].accepts(kind):
             return page
