@@ -101,6 +101,7 @@ class FunctionBase(ABC):
     scratch: Scratch = field(default_factory=Scratch)
     slots: list[str] = field(default_factory=list[str])
     checks: bool = False
+    name: str = ""  # in the module
     whole: bool = False  # each store is one step over all lanes of its register
     by_data: Callable[[Traced], bool] = lambda _: False  # conditions that differ between runs
 

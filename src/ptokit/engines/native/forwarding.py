@@ -154,6 +154,10 @@ class Forwarding:
         tile.elements = part
         return True
 
+    def copies(self, op: Op) -> bool:
+        """Return whether an instruction surely does what its body says: nothing is left out."""
+        return op not in self.moves and not self.handles
+
     def copied(self, recording: Recording) -> Recording:
         """Return what an instruction does as if every factor had been copied."""
         own = {id(handle.cells): handle.own for handle in self.handles}

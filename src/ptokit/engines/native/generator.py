@@ -9,7 +9,7 @@ executes the instruction on the same memories and reports the fault.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,19 +19,16 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.kernels.opfunction import OpFunction
 from ptokit.engines.kernels.overlap import related
 from ptokit.engines.native import calls
-from ptokit.engines.native.calls import FirstUse
-from ptokit.engines.native.coroutines import coroutine, suspend
-from ptokit.engines.native.entry import DECLARATIONS, block, cleared, constant, launch
-from ptokit.engines.native.flags import lowered
+from ptokit.engines.native.coroutines import suspend
+from ptokit.engines.native.equalops import EqualOps, OpKind
 from ptokit.engines.native.flow import compiled_regions, look, spend
 from ptokit.engines.native.localregisters import on_registers
 from ptokit.engines.native.logwriting import block_begins, executed
 from ptokit.engines.native.machine import offer
-from ptokit.engines.native.mainfunction import OVERFLOW, MainFunction
+from ptokit.engines.native.modulewriter import ModuleWriter
 from ptokit.engines.native.partviews import Views
-from ptokit.engines.native.plan import TOO_LARGE, Plan, Purpose, places
+from ptokit.engines.native.plan import Plan, Purpose, places
 from ptokit.engines.native.runwarnings import warn_once
-from ptokit.engines.native.sharedcode import merged
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN
 from ptokit.isa.formula.rules import Rule, holds_in_a_layout
@@ -61,29 +58,25 @@ from ptokit.machine.record.expressions import (
     Traced,
     WindowStore,
 )
-from ptokit.machine.record.trace import FRAME, Recorded, Space, TracedTile
+from ptokit.machine.record.trace import FRAME, Recorded, TracedTile
 from ptokit.values.arrays import BOOL
 from ptokit.values.dtypes import u8
 from ptokit.values.layouts import Axis, IndexMap
 
 
 @dataclass
-class Compiler(MainFunction):
+class Compiler(ModuleWriter):
     """The generator of a module from a function."""
 
-    functions: dict[str, str] = field(default_factory=dict[str, str])
-    kernels: dict[str, str] = field(default_factory=dict[str, str])
     counts: list[tuple[int, Counter[str]]] = field(default_factory=list[tuple[int, Counter[str]]])
     scratch: int = 64
-    shown: dict[str, dict[str, FirstUse]] = field(default_factory=dict[str, "dict[str, FirstUse]"])
     by_reference: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])  # and why
     single_op: bool = False  # a single instruction: no fallback
     read_arrays: set[int] = field(default_factory=set[int])  # the numbers of their spaces
     in_order: bool = False  # blocks write the same bytes: the last block wins
     written_arrays: set[int] = field(default_factory=set[int])
-    results: tuple[object, ...] = ()
     views: Views = field(default_factory=Views)
-    repeats: bool = True  # the function has regions, which may be loops
+    equal: EqualOps = field(default_factory=EqualOps)
 
     def function(self, func: Func, env: Env) -> None:
         """Compile a whole function; `env` has the handles of arguments and gets the others."""
@@ -100,35 +93,6 @@ class Compiler(MainFunction):
         if self.logged:
             block_begins(self)
         self.compile_block(func.body, env)
-
-    def text(self, shown: Iterable[object] = ()) -> str:
-        """Return the module after the last instruction; handles in `shown` are kept."""
-        self.results = tuple(self.kept_value(h) if isinstance(h, Recorded) else None for h in shown)
-        local = [s for s in self.spaces if s.memory is None and s.name in self.tracked]
-        if self.registers is not None:
-            local = [s for s in local if not self.is_registers(s.number)]
-        functions = merged(self.functions)
-        self.code.lines = functions.called("\n".join(self.code.lines)).split("\n")
-        parts = [
-            *(constant(n, table) for n, table in enumerate(self.tables)),
-            *self.kernels.values(),
-            *(*functions.definitions, *map(functions.called, self.beside())),
-            *self._functions(local),
-            *DECLARATIONS,
-        ]
-        return "\n\n".join(parts)
-
-    def _functions(self, local: Iterable[Space]) -> tuple[str, ...]:
-        """Return the coroutine of a core, or the function of a block and its entry."""
-        if self.suspends:
-            return (coroutine(self._body("br label %good", *cleared(local))),)
-        return block(self._body("ret i32 0"), self.repeats), launch(local)
-
-    def _body(self, good: str, *begin: str) -> str:
-        """Return the lines of the main function, up to the label `failed`."""
-        large = f"call i32 %callback(i64 {TOO_LARGE})"
-        end = f"  {good}\n{OVERFLOW}:\n  {large}\n  br label %failed"
-        return "\n".join([*begin, lowered(self), *self.variables, *self.code.lines, end])
 
     def plan(self) -> Plan:
         """Return the plan for running the compiled code."""
@@ -391,6 +355,10 @@ class Compiler(MainFunction):
             self.leave_where_too_large()
             with self.code.when(condition & size):
                 self._ask(op, env, Purpose.REGISTERS)
+        settled = condition is True and size is True and not self.code.answers
+        kind = self.equal.kind(op, values) if settled and self.forwarding.copies(op) else None
+        if kind is not None and self._again(op, env, values, kind):
+            return
         inputs = self._arguments(op, env, values)
         before = [(v, v.elements) for v in values.values() if isinstance(v, Recorded)]
         self.recording.guards += [g for v, _ in before for g in getattr(v, "assumed", ())]
@@ -407,8 +375,17 @@ class Compiler(MainFunction):
             self._finish()
             return
         spoils = [*self.spoiled(op, values)]
-        self._perform(op, env, condition, size)
+        self._perform(op, env, condition, size, kind=kind)
         self.spoil(spoils, size)
+
+    def _again(self, op: Op, env: Env, values: ByName, kind: OpKind) -> bool:
+        """Compile an instruction that equals an earlier one; return whether there is one."""
+        earlier = self.equal.emitted.get(kind.parts)
+        if earlier is not None:
+            self.recording, function = earlier.at(kind.places)
+            self._execute(op, env, function, True, True)
+            self.spoil(self.spoiled(op, values), True)
+        return earlier is not None
 
     def _arguments(self, op: Op, env: Env, values: ByName) -> ByName:
         """Return the arguments of the body; NotNative if it needs state of the reference."""
@@ -421,7 +398,13 @@ class Compiler(MainFunction):
         return arguments(op.page, values, offered)
 
     def _perform(
-        self, op: Op, env: Env, condition: Condition, size: Condition, result: int | None = None
+        self,
+        op: Op,
+        env: Env,
+        condition: Condition,
+        size: Condition,
+        result: int | None = None,
+        kind: OpKind | None = None,
     ) -> None:
         """Compile and call the recorded operations."""
         certain = every((condition, *self.recording.guards)) is True and not self.code.answers
@@ -432,6 +415,20 @@ class Compiler(MainFunction):
         function = OpFunction(self.host, apart, lambda cells: cells.memory.name in self.tracked)
         function.whole, function.by_data = on_registers(op), self.initial.flow.chosen_by_data
         function.body(self.recording)
+        self._execute(op, env, function, condition, size, result)
+        if kind is not None:
+            self.equal.keep(kind, self.recording, function)
+
+    def _execute(
+        self,
+        op: Op,
+        env: Env,
+        function: OpFunction,
+        condition: Condition,
+        size: Condition,
+        result: int | None = None,
+    ) -> None:
+        """Apply the recorded operations to what is known, and call their function."""
         condition = every((condition, *self.recording.guards, *self.ends()))
         counts = None if size is True else calls.counts_of_output(self, op, env)
         recording = self.forwarding.copied(self.recording)
@@ -455,7 +452,7 @@ class Compiler(MainFunction):
     ) -> None:
         """Emit the call, its guard, and the fallback to the reference."""
         self.leave_where_too_large()
-        name = self._shared(function, op, env)
+        name = self.shared(function, op, env)
         self.scratch = max(self.scratch, function.scratch.size)
         if condition is False:
             self._ask(op, env, result=number)
@@ -475,18 +472,6 @@ class Compiler(MainFunction):
             self._ask(op, env, result=number, after=after)
         elif isinstance(size, Truth):
             self.code.start(after)
-
-    def _shared(self, function: OpFunction, op: Op, env: Env) -> str:
-        """Return the name of the function with this text, which several instructions may share."""
-        body = calls.definition(function)
-        if body not in self.functions:
-            self.functions[body] = f"op{len(self.functions)}"
-            self.kernels |= function.code.kernels
-        uses = self.shown.setdefault(op.name, {})
-        if body not in uses:
-            operands = {n: copy(env[v]) for n, v in op.values()}
-            uses[body] = FirstUse(self.functions[body], function, op, operands)
-        return self.functions[body]
 
     def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, **how: Any) -> None:
         """Call the reference for one instruction, with the current numbers of its operands.

@@ -1,0 +1,60 @@
+"""Long code without loops: equal instructions at other addresses."""
+
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+import ptokit as pto
+from ptokit.engines.kernels.opfunction import OpFunction
+from ptokit.machine.record.expressions import Recording
+
+TILE, VIEW = "!pto.tile_buf<vec, 8x16xf32>", "!pto.tensor_view<8x16xf32>"
+ADDRESSES = [512 * n for n in range(8)] + [64, 576, 1056]  # the last ones are inside others
+BINARY, UNARY = ("tadd", "tsub", "tmax"), ("tneg", "tabs")
+
+
+def program(count: int) -> str:
+    """`count` random instructions on tiles that overlap, which are all written before."""
+    random, lines = Random(count), ["func.func @line(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {"]
+    lines += [f"  %c{n} = arith.constant {n} : index" for n in (1, 8, 16)]
+    shape = "shape = [%c8, %c16], strides = [%c16, %c1]"
+    for n, address in enumerate(ADDRESSES):
+        lines += [f"  %o{n} = arith.constant {128 * n} : index"]
+        for name in "xy":
+            pointer = f"%p{name}{n}"
+            lines += [f"  {pointer} = pto.addptr %{name}, %o{n} : !pto.ptr<f32> -> !pto.ptr<f32>"]
+            lines += [f"  %v{name}{n} = pto.make_tensor_view {pointer}, {shape} : {VIEW}"]
+        lines += [f"  %a{n} = arith.constant {address} : i64"]
+        lines += [f"  %t{n} = pto.alloc_tile addr = %a{n} : {TILE}"]
+        lines += [f"  pto.tload ins(%vx{n} : {VIEW}) outs(%t{n} : {TILE})"]
+    for _ in range(count):
+        a, b, c = (random.randrange(len(ADDRESSES)) for _ in range(3))
+        if random.random() < 0.7:
+            op = random.choice(BINARY)
+            lines += [f"  pto.{op} ins(%t{a}, %t{b} : {TILE}, {TILE}) outs(%t{c} : {TILE})"]
+        else:
+            lines += [f"  pto.{random.choice(UNARY)} ins(%t{a} : {TILE}) outs(%t{c} : {TILE})"]
+    stores = (f"  pto.tstore ins(%t{n} : {TILE}) outs(%vy{n} : {VIEW})" for n in range(11))
+    return "\n".join([*lines, *stores, "  return", "}"])
+
+
+def test_equal_instructions_are_emitted_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
+    emitted = list[Recording]()
+    body = OpFunction.body
+
+    def emit(function: OpFunction, recording: Recording) -> None:
+        emitted.append(recording)
+        body(function, recording)
+
+    monkeypatch.setattr(OpFunction, "body", emit)
+    x = np.random.default_rng(0).integers(-9, 9, 128 * 11).astype(np.float32)
+    kernel, y = pto.loads(program(300)), np.zeros_like(x)
+    expected = kernel.run(x=x, y=y, target="cpu", engine="reference")["y"]
+    found = kernel.run(x=x, y=y, target="cpu", engine="native")["y"]
+    assert found.tobytes() == expected.tobytes()
+    assert len(emitted) < 200  # of 322 instructions
