@@ -118,10 +118,20 @@ def merge(runs: int) -> str:
     numbers = range(runs)
     heads = [code.let(f"alloca i64 ; head {n}") for n in numbers]
     for n, head in enumerate(heads):
-        code.do(f"store i64 {f'%end{n - 1}' if n else '0'}, ptr {head}")
-    first = code.let("alloca i1")
+        code.do(f"store i64 {_begin(n)}, ptr {head}")
+    first, done = code.let("alloca i1"), code.let("alloca i64 ; elements that were emitted")
     code.do(f"store i1 true, ptr {first}")
-    with code.loop(Int(code, f"%end{runs - 1}"), "the greatest head") as step:
+    code.do(f"store i64 0, ptr {done}")
+    full = reduce(
+        lambda a, b: code.let(f"and i1 {a}, {b}"),
+        [code.let(f"icmp slt i64 {_begin(n)}, %end{n}") for n in numbers],
+    )
+    with code.when(full):
+        _while_full(code, heads, done)
+        code.do(f"store i1 false, ptr {first}")
+        _count(code, heads)
+    before = Int(code, code.let(f"load i64, ptr {done}"))
+    with code.loop(Int(code, f"%end{runs - 1}") - before, "the greatest head") as index:
         best, best_key, chosen = "-1", "0.0", "-1"
         for n, head in enumerate(heads):
             at = code.let(f"load i64, ptr {head}")
@@ -133,7 +143,7 @@ def merge(runs: int) -> str:
             best = code.let(f"select i1 {wins}, i64 {at}, i64 {best}")
             best_key = code.let(f"select i1 {wins}, float {key}, float {best_key}")
             chosen = code.let(f"select i1 {wins}, i64 {n}, i64 {chosen}")
-        _copy(code, best, text(step))
+        _copy(code, best, text(before + index))
         ended = _advance(code, heads, chosen)
         new = code.let(f"and i1 {ended}, {code.let(f'load i1, ptr {first}')}")
         with code.when(new):
@@ -142,6 +152,44 @@ def merge(runs: int) -> str:
     ends = ", ".join(f"i64 %end{n}" for n in numbers)
     head = f"@merge{runs}(ptr %keys, ptr %from, ptr noalias %out, ptr noalias %taken, {ends})"
     return _function(f"define internal void {head}", code)
+
+
+def _begin(run: int) -> str:
+    return f"%end{run - 1}" if run else "0"
+
+
+def _while_full(code: Code, heads: list[str], done: str) -> None:
+    """Emit elements until a run is exhausted, with heads in registers.
+
+    All pairs of keys are compared at once; which comparisons count is decided afterwards.
+    """
+    loop, end, before = code.name("full"), code.name("exhausted"), code.block
+    code.jump(loop)
+    code.start(loop)
+    begin = len(code.lines)  # of the phi instructions, written at the end
+    step, *places = [f"%{code.name('at')}" for _ in (done, *heads)]
+    keys = [_load(code, "float", "%keys", at) for at in places]
+    best, taken = places[0], ["true"]
+    for n, at in enumerate(places[1:], 1):
+        more = [code.let(f"fcmp ogt float {keys[n]}, {key}") for key in keys[:n]]
+        both = [code.let(f"and i1 {a}, {b}") for a, b in zip(taken, more, strict=True)]
+        wins = reduce(lambda a, b: code.let(f"or i1 {a}, {b}"), both)
+        loses = code.let(f"xor i1 {wins}, true")
+        taken = [code.let(f"and i1 {one}, {loses}") for one in taken] + [wins]
+        best = code.let(f"select i1 {wins}, i64 {at}, i64 {best}")
+    _copy(code, best, step)
+    steps = [code.let(f"zext i1 {one} to i64") for one in ("true", *taken)]
+    after = [code.let(f"add i64 {at}, {by}") for at, by in zip((step, *places), steps, strict=True)]
+    ended = [code.let(f"icmp eq i64 {at}, %end{n}") for n, at in enumerate(after[1:])]
+    starts = ["0", *map(_begin, range(len(heads)))]
+    code.lines[begin:begin] = [
+        f"  {at} = phi i64 [ {start}, %{before} ], [ {later}, %{loop} ]"
+        for at, start, later in zip((step, *places), starts, after, strict=True)
+    ]
+    code.branch(reduce(lambda a, b: code.let(f"or i1 {a}, {b}"), ended), end, loop)
+    code.start(end)
+    for place, at in zip((done, *heads), after, strict=True):
+        code.do(f"store i64 {at}, ptr {place}")
 
 
 def _advance(code: Code, heads: list[str], chosen: str) -> str:
@@ -159,8 +207,8 @@ def _advance(code: Code, heads: list[str], chosen: str) -> str:
 
 def _count(code: Code, heads: list[str]) -> None:
     for n, head in enumerate(heads):
-        at, start = code.let(f"load i64, ptr {head}"), f"%end{n - 1}" if n else "0"
-        count = code.let(f"trunc i64 {code.let(f'sub i64 {at}, {start}')} to i32")
+        at = code.let(f"load i64, ptr {head}")
+        count = code.let(f"trunc i64 {code.let(f'sub i64 {at}, {_begin(n)}')} to i32")
         where = code.let(f"getelementptr i32, ptr %taken, i64 {n}")
         code.do(f"store i32 {count}, ptr {where}, align 4")
 
