@@ -16,6 +16,7 @@ from kernel import KINDS, Kernel
 
 ROWS, COLS = 64, 128
 MOST = 3  # tiles of a row that are shown
+CHAIN_OF_POWERS = "a chain of f64 steps, none fused, each waiting for the last"
 ROUNDED = 1e-6  # how far, in relation, functions may lie apart: some ulp
 
 
@@ -79,8 +80,7 @@ def with_tiles() -> Iterator[Spec]:
         yield Spec(op, two, F)
     for op in ("tpartadd", "tpartmul", "tpartmax", "tpartmin"):
         yield Spec(op, two, F)
-    why = "a chain of f64 steps, none fused, each waiting for the last"
-    yield Spec("tpow", two, F, close=ROUNDED, why=why)
+    yield Spec("tpow", two, F, close=ROUNDED, why=CHAIN_OF_POWERS)
     for op in ("tand", "tor", "txor"):
         yield Spec(op, f"{WHOLE}, {WHOLE}", WHOLE)
     for op in ("tshl", "tshr"):
@@ -98,9 +98,11 @@ def with_tiles() -> Iterator[Spec]:
 
 
 def with_numbers() -> Iterator[Spec]:
-    for op in ("tsubs", "tmuls", "tdivs", "tmins", "tmaxs", "trems", "tfmods", "tlrelu"):
+    why = "NaNs become the quiet one: a comparison and a selection beside each division"
+    yield Spec("tdivs", f"{F}, {NUMBER}", F, why=why)
+    for op in ("tsubs", "tmuls", "tmins", "tmaxs", "trems", "tfmods", "tlrelu"):
         yield Spec(op, f"{F}, {NUMBER}", F)
-    yield Spec("tpows", f"{F}, {NUMBER}", F, close=ROUNDED)
+    yield Spec("tpows", f"{F}, {NUMBER}", F, close=ROUNDED, why=CHAIN_OF_POWERS)
     for op in ("tands", "tors", "txors", "tshls", "tshrs"):
         yield Spec(op, f"{WHOLE}, {WHOLE_NUMBER}", WHOLE)
     for op in ("taddsc", "tsubsc"):
@@ -186,7 +188,9 @@ def irregular() -> Iterator[Spec]:
     yield Spec("tci", "5 : i32", "i32 1x8192", shape=(1, 8192), why=why)
     yield Spec("ttri", "0", F, why="numbers of columns are read from a table, C counts them")
     yield Spec("trandom", KEY, "u32 32x256", shape=(32, 256))
-    yield Spec("thistogram", "u16 16x512, u8 16x32 valid 16x1", "u32 16x256", shape=(16, 512))
+    why = "counts are made in a temporary of their own, then copied"
+    octets = "u16 16x512, u8 16x32 valid 16x1"
+    yield Spec("thistogram", octets, "u32 16x256", shape=(16, 512), why=why)
     why = "all indices are checked before the first store"
     yield Spec("tscatter", f"{F}, {PLACES}", F, why=why)
     yield Spec("mgather", f"global {F}, {PLACES}", F)
