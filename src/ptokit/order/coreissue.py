@@ -140,13 +140,9 @@ class FlagEvents(Protocol):
 
     number: int
 
-    def post(self, pipe: Pipe, channel: Channel) -> None: ...
+    def post(self, pipe: Pipe, channel: Channel, mode: int = 0) -> None: ...
 
-    def take(self, pipe: Pipe, channel: Channel) -> None: ...
-
-    def acquire_buffer(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None: ...
-
-    def pass_on(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None: ...
+    def take(self, pipe: Pipe, channel: Channel, mode: int = 0) -> None: ...
 
     def drain(self, pipe: Pipe) -> None: ...
 
@@ -180,13 +176,12 @@ class IssuedFlags(Flags):
             self.of.drain(pipe)
 
     def acquire(self, pipe: FlagEnd, buffer: int, mode: int) -> None:
-        """Acquire a buffer; the first acquire finds the buffer free."""
         if isinstance(pipe, Pipe):
-            self.of.acquire_buffer(pipe, BufferChannel(self.of.number, buffer), mode)
+            self.of.take(pipe, BufferChannel(self.of.number, buffer), mode)
 
     def release(self, pipe: FlagEnd, buffer: int, mode: int) -> None:
         if isinstance(pipe, Pipe):
-            self.of.pass_on(pipe, BufferChannel(self.of.number, buffer), mode)
+            self.of.post(pipe, BufferChannel(self.of.number, buffer), mode)
 
 
 class LateEntries(NamedTuple):
@@ -290,7 +285,9 @@ class CoreIssue:
         if behind:
             self.drain(Pipe.ALL)
 
-    def post(self, pipe: Pipe, channel: Channel) -> None:
+    def post(self, pipe: Pipe, channel: Channel, mode: int = 0) -> None:
+        if isinstance(channel, BufferChannel) and not mode:
+            self.buffers.released(QueueEntry(*self._next(pipe)), channel)
         self.posts[channel] += 1
         ticket = Ticket(channel, self.posts[channel])
         self.entries.append(Post(*self._next(pipe), ticket=ticket))
@@ -309,24 +306,18 @@ class CoreIssue:
             return self.tiles.release(channel.fifo)
         return None
 
-    def take(self, pipe: Pipe, channel: Channel) -> None:
-        """Wait for the next signal of a channel that this core has not awaited."""
-        self.awaits[channel] += 1
-        self.wait(pipe, (Ticket(channel, self.awaits[channel]),))
+    def take(self, pipe: Pipe, channel: Channel, mode: int = 0) -> None:
+        """Wait for the next signal of a channel that this core has not awaited.
 
-    def acquire_buffer(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None:
-        """Wait for the previous release of the buffer."""
-        if not mode:
-            self.buffers.acquired(QueueEntry(*self._next(pipe)), buffer)
-        self.awaits[buffer] += 1
-        if self.awaits[buffer] > 1:
-            self.wait(pipe, (Ticket(buffer, self.awaits[buffer] - 1),))
-
-    def pass_on(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None:
-        """Release a buffer."""
-        if not mode:
-            self.buffers.released(QueueEntry(*self._next(pipe)), buffer)
-        self.post(pipe, buffer)
+        The first acquire of a buffer finds the buffer free.
+        """
+        number = self.awaits[channel] = self.awaits[channel] + 1
+        if isinstance(channel, BufferChannel):
+            number -= 1
+            if not mode:
+                self.buffers.acquired(QueueEntry(*self._next(pipe)), channel)
+        if number:
+            self.wait(pipe, (Ticket(channel, number),))
 
     def wait(self, pipe: Pipe, tickets: tuple[Ticket, ...]) -> None:
         self.entries.append(Await(*self._next(pipe), tickets))

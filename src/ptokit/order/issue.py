@@ -32,42 +32,13 @@ Way: TypeAlias = "tuple[int, bool]"  # the id of a condition and its value
 BranchPair: TypeAlias = "tuple[Way | None, Way]"  # a branch decision and its predecessor
 
 
-class CrossCore:
-    """The signals between cores, as entries of the queues of the executing instructions."""
+class Issue(Observer):
+    """The issue trace of a run; `cores` has a list of entries for each core.
+
+    As the clocks of a launch it makes entries of the signals between cores.
+    """
 
     of_issue = True
-
-    def __init__(self, issue: Issue) -> None:
-        self.issue = issue
-        self.released = Counter[Channel]()
-
-    def release(self, core: int, keys: Sequence[Hashable]) -> None:
-        for key in keys:
-            self.released[key] += 1
-            self.issue.of(core).later.append(Ticket(key, self.released[key]))
-
-    def acquire(self, core: int, key: Hashable, times: int | None) -> None:
-        """Wait for the releases up to number `times` that the core has not awaited yet."""
-        last = self.released[key] if times is None else times
-        issue = self.issue.of(core)
-        first, issue.awaits[key] = issue.awaits[key], max(issue.awaits[key], last)
-        tickets = tuple(Ticket(key, number + 1) for number in range(first, last))
-        pipe = self.issue.waits_in(issue.op)
-        issue.tell(pipe)  # a core signals its arrival before it waits
-        if tickets:
-            issue.wait(pipe, tickets)
-        if isinstance(key, FifoChannel) and key.what == PUSHED:
-            issue.pushed += tickets
-
-    def later(self, core: int, do: Callable[[], None]) -> Callable[[], None]:
-        """Return `do` wrapped so that its signals become entries at the issue position."""
-        issue = self.issue.of(core)
-        place, pipe = issue.issued_here(), self.issue.footprints.pipe(issue.op, issue.core.kind)
-        return partial(issue.execute, place, pipe, do)
-
-
-class Issue(Observer):
-    """The issue trace of a run; `cores` has a list of entries for each core."""
 
     def __init__(self, target: Target, templates: Templates | None = None) -> None:
         self.target = target
@@ -75,6 +46,7 @@ class Issue(Observer):
         self.slots = FifoSlots(self.footprints.regions)
         self.numbers: dict[int, int] = {}  # of each core, by its identity
         self.issues: dict[int, CoreIssue] = {}
+        self.released = Counter[Channel]()
         self.loops: dict[int, tuple[Value, ...]] = {}
         self.places: list[CorePlace] = []
         self.begun, self.reached = (
@@ -110,10 +82,35 @@ class Issue(Observer):
         """Return the block of each core."""
         return [self.issues[number].core.block_idx for number in sorted(self.issues)]
 
-    def launched(self, memories: Iterable[Memory], places: Sequence[CorePlace]) -> CrossCore:
+    def launched(self, memories: Iterable[Memory], places: Sequence[CorePlace]) -> Issue:
         self.places = list(places)
         self.footprints.launched(self.places)
-        return CrossCore(self)
+        self.released.clear()
+        return self
+
+    def release(self, core: int, keys: Sequence[Hashable]) -> None:
+        for key in keys:
+            self.released[key] += 1
+            self.of(core).later.append(Ticket(key, self.released[key]))
+
+    def acquire(self, core: int, key: Hashable, times: int | None) -> None:
+        """Wait for the releases up to number `times` that the core has not awaited yet."""
+        last = self.released[key] if times is None else times
+        issue = self.of(core)
+        first, issue.awaits[key] = issue.awaits[key], max(issue.awaits[key], last)
+        tickets = tuple(Ticket(key, number + 1) for number in range(first, last))
+        pipe = self.waits_in(issue.op)
+        issue.tell(pipe)  # a core signals its arrival before it waits
+        if tickets:
+            issue.wait(pipe, tickets)
+        if isinstance(key, FifoChannel) and key.what == PUSHED:
+            issue.pushed += tickets
+
+    def later(self, core: int, do: Callable[[], None]) -> Callable[[], None]:
+        """Return `do` wrapped so that its signals become entries at the issue position."""
+        issue = self.of(core)
+        place, pipe = issue.issued_here(), self.footprints.pipe(issue.op, issue.core.kind)
+        return partial(issue.execute, place, pipe, do)
 
     def prepared(self, core: Core, body: Block) -> None:
         for ops, loops in _loops(body, ()):

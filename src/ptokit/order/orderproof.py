@@ -39,7 +39,7 @@ from ptokit.order.orderscan import (
     Table,
     scan_code,
 )
-from ptokit.order.waiting import BufferChannel, Channel, FlagChannel
+from ptokit.order.waiting import Channel, FlagChannel
 
 FINEST, COARSEST = 5, 16  # granules of 32 bytes to 64 KiB, as powers of two
 TABLE, NUMBER = 1 << 14, 2  # an array up to this size may hold 4-byte signals: finer granules
@@ -80,24 +80,14 @@ class _FlagSteps:
         self.proof = proof
         self.steps: list[list[int]] = []
 
-    def post(self, pipe: Pipe, channel: Channel) -> None:
+    def post(self, pipe: Pipe, channel: Channel, mode: int = 0) -> None:
         number, seen = self.proof.channel(channel)
-        self.steps.append([ScanStep.POST, PIPES.index(pipe), number, seen, FLAG_DOWN])
+        self.steps.append([ScanStep.POST, PIPES.index(pipe), number, seen, _holder(pipe, channel)])
 
-    def pass_on(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None:
-        """Release a buffer by the pipe that acquired it."""
-        self.post(pipe, buffer)
-        self.steps[-1][-1] = _acquired_by(pipe)
-
-    def take(self, pipe: Pipe, channel: Channel) -> None:
+    def take(self, pipe: Pipe, channel: Channel, mode: int = 0) -> None:
         number, seen = self.proof.channel(channel)
-        flag = isinstance(channel, FlagChannel)
-        after = FLAG_DOWN if flag else _acquired_by(pipe)
-        self.steps.append([ScanStep.AWAIT, PIPES.index(pipe), number, seen, flag, after])
-
-    def acquire_buffer(self, pipe: Pipe, buffer: BufferChannel, mode: int) -> None:
-        """Acquire a buffer, which is free at the start."""
-        self.take(pipe, buffer)
+        step = [ScanStep.AWAIT, PIPES.index(pipe), number, seen, isinstance(channel, FlagChannel)]
+        self.steps.append([*step, _holder(pipe, channel)])
 
     def drain(self, pipe: Pipe) -> None:
         every = pipe is Pipe.ALL
@@ -105,9 +95,9 @@ class _FlagSteps:
         self.steps.append([what, PIPES.index(Pipe.S if every else pipe)])
 
 
-def _acquired_by(pipe: Pipe) -> int:
-    """Return the negative number that stands for a buffer acquired by the pipe."""
-    return -1 - PIPES.index(pipe)
+def _holder(pipe: Pipe, channel: Channel) -> int:
+    """Return the number of a flag that is down, or the negative one of a buffer that a pipe has."""
+    return FLAG_DOWN if isinstance(channel, FlagChannel) else -1 - PIPES.index(pipe)
 
 
 def order_holds(target: Target, logs: Sequence[Logged], *, blocks_only: bool) -> bool:
