@@ -15,14 +15,14 @@ import numpy as np
 
 from ptokit.engines.native.plan import CELL, LEAST, MORE, WAITING, Plan
 from ptokit.engines.native.queuecode import ACQUIRE, HEADS, OWN, STATE, TAILS, WAIT, WAITS, capacity
-from ptokit.engines.reference.heldqueues import InnerSchedule, NotYet
+from ptokit.engines.reference.heldqueues import NotYet, RetriedSchedule
 from ptokit.ir.module import Op
 from ptokit.machine.execute import Core
 from ptokit.machine.memory import Index, address_of
 from ptokit.machine.state import IDS, PIPES
 from ptokit.order.fifoend import COUNTERS, reason
 from ptokit.order.group import GroupedCore
-from ptokit.order.schedule import Schedule, Wait, WaitingLine
+from ptokit.order.schedule import Wait, WaitingLine
 
 
 class QueuedCore(NamedTuple):
@@ -64,21 +64,6 @@ def waiting_lines(of: QueuedCore, what: Callable[[Op, int], str]) -> Iterator[Wa
             yield awaited(things[plan.entries[entry - OWN]], int(words[WAITS + 3 * queue]))
 
 
-class TriedSchedule(InnerSchedule):
-    """The schedule for an instruction that is retried if it has to wait."""
-
-    def __init__(self, of: Schedule) -> None:
-        super().__init__(of)
-        self.trying = False
-
-    def wait(self, wait: Wait) -> None:
-        """Raise NotYet if the tried instruction has to wait."""
-        if not self.trying:
-            self.of.wait(wait)
-        elif not wait.met():
-            raise NotYet(wait)
-
-
 def tried(of: QueuedCore, op: Op, execute: Callable[[], None]) -> None:
     """Execute an instruction, or wait until it or a queue may go on, and then retry.
 
@@ -87,10 +72,10 @@ def tried(of: QueuedCore, op: Op, execute: Callable[[], None]) -> None:
     core = of.core
     assert isinstance(core, GroupedCore)
     schedule = core.board.schedule
-    if not isinstance(schedule, TriedSchedule):
-        schedule = TriedSchedule(schedule)
+    if not isinstance(schedule, RetriedSchedule):
+        schedule = RetriedSchedule(schedule, [], schedule.wait)
         core.board = replace(core.board, schedule=schedule)
-    schedule.trying = True
+    schedule.going.append(op)
     try:
         execute()
         of.frame[LEAST] = 0
@@ -98,7 +83,7 @@ def tried(of: QueuedCore, op: Op, execute: Callable[[], None]) -> None:
         wait_for_any(of, (op, unmet.wait))
         of.frame[LEAST] = -1
     finally:
-        schedule.trying = False
+        schedule.going.clear()
 
 
 def wait_for_any(of: QueuedCore, own: tuple[Op, Wait] | None = None) -> None:

@@ -7,9 +7,9 @@ for them.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableSequence, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.source import Span
@@ -136,12 +136,26 @@ class HeldQueues:
                 yield entry.name, entry.span, entry.what
 
 
-class InnerSchedule(Schedule):
-    """A schedule for an instruction with its own way of waiting; `of` switches cores."""
+class RetriedSchedule(Schedule):
+    """The schedule of a core whose entries are retried; `going` has those that execute now.
 
-    def __init__(self, of: Schedule) -> None:
+    An entry that has to wait raises NotYet; where none executes, the core waits by `until`.
+    """
+
+    def __init__(
+        self,
+        of: Schedule,
+        going: MutableSequence[Any],  # Any: queues, or instructions
+        until: Callable[[Wait], None],
+    ) -> None:
         super().__init__(of.order)
-        self.of = of
+        self.of, self.going, self.until = of, going, until
+
+    def wait(self, wait: Wait) -> None:
+        if not self.going:
+            self.until(wait)
+        elif not wait.met():
+            raise NotYet(wait)
 
     def yield_to_others(self) -> None:
         self.of.yield_to_others()
@@ -151,21 +165,6 @@ class InnerSchedule(Schedule):
 
     def pause(self) -> None:
         self.of.pause()
-
-
-class QueuedSchedule(InnerSchedule):
-    """The schedule of a core with queues: a waiting entry blocks its own queue only."""
-
-    def __init__(self, of: Schedule, queues: HeldQueues) -> None:
-        super().__init__(of)
-        self.queues = queues
-
-    def wait(self, wait: Wait) -> None:
-        """Wait for the scalar unit, or raise NotYet in a queue entry that has to wait."""
-        if not self.queues.going:
-            self.queues.until(wait)
-        elif not wait.met():
-            raise NotYet(wait)
 
 
 def _any_met(waits: Sequence[Wait]) -> bool:

@@ -18,7 +18,7 @@ from ptokit.analysis.earlywaits import waits_early
 from ptokit.analysis.fifoentries import entry_of
 from ptokit.analysis.fifos import Fifo
 from ptokit.diagnostics.diagnostic import PtoError, error
-from ptokit.engines.reference.heldqueues import HeldEntry, HeldQueues, QueuedSchedule
+from ptokit.engines.reference.heldqueues import HeldEntry, HeldQueues, RetriedSchedule
 from ptokit.engines.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.engines.reference.interpreter import InterpretedMachine, Interpreter, OpExecution, Step
 from ptokit.ir.module import AnyOp, Func, Op, Value
@@ -44,17 +44,16 @@ class QueuedFlags(Flags):
 
     def __init__(self, issued: Flags, queues: HeldQueues) -> None:
         super().__init__()
-        self.issued = None if type(issued) is Flags else issued
-        self.queues = queues
+        self.issued, self.queues, self.told = issued, queues, type(issued) is not Flags
         self.acquired, self.freed = Counter[int](), Counter[int]()  # of each buffer
 
     def set(self, source: Queue, target: Queue, event: int) -> None:
-        if self.issued is not None:
+        if self.told:
             self.issued.set(source, target, event)
         self.queues.put(source, partial(self._raise, source, target, event))
 
     def wait(self, source: Queue, target: Queue, event: int) -> None:
-        if self.issued is not None:
+        if self.told:
             self.issued.wait(source, target, event)
         if source is target:
             return
@@ -73,15 +72,13 @@ class QueuedFlags(Flags):
             self.queues.settle([target])
 
     def barrier(self, pipe: Queue) -> None:
-        if self.issued is not None:
-            self.issued.barrier(pipe)
+        self.issued.barrier(pipe)
         if pipe is Pipe.ALL:
             self.queues.settle()
 
     def acquire(self, pipe: Queue, buffer: int, mode: int) -> None:
         """Hold the queue of the pipe until each earlier acquire of the buffer was released."""
-        if self.issued is not None:
-            self.issued.acquire(pipe, buffer, mode)
+        self.issued.acquire(pipe, buffer, mode)
         before, (name, span) = self.acquired[buffer], self.queues.at
         self.acquired[buffer] += 1
         never = error("deadlock", f"{name}: buffer {buffer} is never free", span, help=RELEASE)
@@ -89,8 +86,7 @@ class QueuedFlags(Flags):
         self.queues.issue(pipe, HeldEntry(_done, ready, name, span, never, f"buffer {buffer}"))
 
     def release(self, pipe: Queue, buffer: int, mode: int) -> None:
-        if self.issued is not None:
-            self.issued.release(pipe, buffer, mode)
+        self.issued.release(pipe, buffer, mode)
         self.queues.put(pipe, partial(self._free, buffer))
 
     def _is_free(self, buffer: int, times: int) -> bool:
@@ -118,7 +114,8 @@ class QueuedInterpreter(Interpreter):
             schedule = core.schedule
         self.queues = HeldQueues(schedule)
         if isinstance(core, GroupedCore):
-            core.schedule = QueuedSchedule(core.schedule, self.queues)
+            held = RetriedSchedule(core.schedule, self.queues.going, self.queues.until)
+            core.schedule = held
             core.board = replace(core.board, schedule=core.schedule)
         core.state.flags = QueuedFlags(core.state.flags, self.queues)
         self.ends: Mapping[Op, Fifo] = core.ends if isinstance(core, GroupedCore) else {}
