@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from ptokit.analysis.fifoentries import entry_of
-from ptokit.engines.native.compiledfifo import CompiledFifoEnd
+from ptokit.engines.native.compiledwaits import CompiledFifoEnd
 from ptokit.engines.native.coroutines import suspend
 from ptokit.engines.native.entry import ARGUMENTS
 from ptokit.engines.native.flow import compiled_regions

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ptokit.engines.native.compiledfifo import CompiledFifoEnd
-from ptokit.engines.native.compiledsignals import CompiledSignals
-from ptokit.engines.native.flags import CompiledFlags
+from ptokit.engines.native.compiledwaits import CompiledFifoEnd, CompiledFlags, CompiledSignals
 from ptokit.engines.native.flow import CompiledFlow, CompiledRegion
 from ptokit.engines.native.mainfunction import MainFunction
 from ptokit.engines.native.plan import BLOCK, BLOCKS

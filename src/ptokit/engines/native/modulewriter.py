@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from ptokit.engines.kernels.opfunction import OpFunction
 from ptokit.engines.native import calls
 from ptokit.engines.native.calls import FirstUse
+from ptokit.engines.native.compiledwaits import lowered
 from ptokit.engines.native.coroutines import coroutine
 from ptokit.engines.native.entry import DECLARATIONS, block, cleared, constant, launch
-from ptokit.engines.native.flags import lowered
 from ptokit.engines.native.mainfunction import OVERFLOW, MainFunction
 from ptokit.engines.native.plan import TOO_LARGE
 from ptokit.engines.native.sharedcode import merged

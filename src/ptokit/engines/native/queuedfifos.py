@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 from ptokit.analysis.fifoentries import entry_of
 from ptokit.analysis.fifos import Fifo
 from ptokit.analysis.known import Facts
-from ptokit.engines.native.compiledfifo import CompiledFifoEnd
+from ptokit.engines.native.compiledwaits import CompiledFifoEnd
 from ptokit.engines.native.machine import CompiledMachine
 from ptokit.engines.native.mainfunction import MOST_COUNTED, MainFunction
 from ptokit.engines.native.queuecode import ISSUED, MOST_FIFOS

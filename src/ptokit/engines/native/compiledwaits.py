@@ -1,17 +1,24 @@
-"""Signals between cores in compiled code: the counters are numbers in shared memory."""
+"""Flags, FIFOs and signals in compiled code: bytes and counters in memory, for which cores wait."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import partial
 from typing import cast
 
+from ptokit.analysis.fifos import Fifo
+from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.native.mainfunction import MOST_COUNTED, MainFunction
 from ptokit.engines.native.plan import BLOCK, BLOCKS
 from ptokit.ir.module import Op
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.isa.pages.grid import LARGEST_GRID
 from ptokit.machine.record.code import Condition, Int, NotNative, Num, Truth, every, text
+from ptokit.machine.record.trace import Space, TracedPointer
+from ptokit.machine.state import FLAG_MEMORY, Queue, flag_number
+from ptokit.machine.tile import Pointer
+from ptokit.order.fifoend import COUNTERS, SLOTS, EngineFifoEnd
 from ptokit.order.group import GroupedCore
 from ptokit.order.signalcounters import (
     ARRIVALS,
@@ -23,8 +30,121 @@ from ptokit.order.signalcounters import (
     STRIDE,
     SignalPart,
 )
+from ptokit.values.dtypes import DType
 
 MOST_CORES = LARGEST_GRID * 3
+
+
+def lowered(main: MainFunction) -> str:
+    """Return code that lowers all flags at the start of a block."""
+    space = next((s for s in main.spaces if s.name == FLAG_MEMORY), None)
+    if space is None:
+        return ""
+    return (
+        f"  %flags.at = getelementptr i64, ptr %memories, i64 {3 * space.number}\n"
+        "  %flags = load ptr, ptr %flags.at\n"
+        f"  call void @llvm.memset.p0.i64(ptr %flags, i8 0, i64 {space.size}, i1 false)\n"
+    )
+
+
+class CompiledFlags:
+    """The operations of `machine.state.Flags`; faults are left to the reference."""
+
+    def __init__(self, main: MainFunction) -> None:
+        self.main = main
+
+    def set(self, source: Queue, target: Queue, event: Num) -> None:
+        """Raise a flag that is down."""
+        self._move(source, target, event, up=True)
+
+    def wait(self, source: Queue, target: Queue, event: Num) -> None:
+        """Lower a flag that is up."""
+        self._move(source, target, event, up=False)
+
+    @staticmethod
+    def join(event: object) -> None:
+        """Do nothing: in program order all events have happened."""
+
+    @staticmethod
+    def barrier(pipe: Queue) -> None:
+        """Do nothing: in program order all earlier instructions are complete."""
+
+    @staticmethod
+    def acquire(pipe: Queue, buffer: Num, mode: int) -> None:
+        """Do nothing: in program order a buffer is always free."""
+
+    release = acquire
+
+    def _move(self, source: Queue, target: Queue, event: Num, *, up: bool) -> None:
+        number = flag_number(source, target, event)
+        if number is None:
+            raise NotNative("a flag of an operation that no page has")
+        if source is target:
+            return
+        main = self.main
+        base = main.memory(main.flag_space().number, 0)
+        place = main.code.let(f"getelementptr i8, ptr {base}, i64 {text(number)}")
+        byte = main.code.let(f"load i8, ptr {place}")
+        now = Int(main.code, main.code.let(f"zext i8 {byte} to i64"), limits=(0, 1))
+        ready: Truth = now == (0 if up else 1)
+        main.recording.guards.append(ready)
+        main.recording.after.append(partial(main.code.do, f"store i8 {int(up)}, ptr {place}"))
+
+
+class CompiledFifoEnd(EngineFifoEnd):
+    """One end of a FIFO; a core suspends only if it must wait."""
+
+    def __init__(self, fifo: Fifo, main: MainFunction, op: Op) -> None:
+        super().__init__(fifo, main.core)
+        self.main, self.op = main, op
+
+    def _place(self, cell: Num) -> str:
+        base = self.main.memory(self.main.shared_space(COUNTERS).number, 0)
+        return self.main.code.let(f"getelementptr i64, ptr {base}, i64 {text(cell)}")
+
+    def count(self, cell: Num) -> Int:
+        return self.main.load(self._place(cell), (0, MOST_COUNTED))
+
+    def wait(self, cell: Num, least: Num) -> None:
+        self.main.wait(self.op, self._place(cell), least)
+
+    def set(self, cell: Num, value: Num) -> None:
+        self.main.recording.after.append(partial(self._store, cell, value))
+
+    def _store(self, cell: Num, value: Num) -> None:
+        self.main.store(self._place(cell), value)
+
+    def place_of(self, what: int, lane: int) -> str:
+        """Return the address of a counter of the other end."""
+        return self._place(self._of(what, lane))
+
+    def finish(self, cell: Num, number: Num, *, waits: bool) -> None:
+        """Execute an operation that an entry of a view left to its queue: a wait, or a set."""
+        (self.wait if waits else self._store)(cell, number)
+
+    def common(self, tile: Num, entry: Num) -> Num:
+        """Return the lines of a tile; if whole entries are assumed, give up where it has more."""
+        fits = entry >= tile
+        if not (self.main.whole_entries and isinstance(fits, Truth)):
+            return super().common(tile, entry)
+        self.main.leave_unless(fits)
+        return tile
+
+    def slots(self) -> Space:
+        return self.main.shared_space(SLOTS)
+
+    @property
+    def opened(self) -> dict[str, Pointer]:
+        return self.main.opened
+
+    def pointer(self, dtype: DType, memory: Space, offset: Num) -> TracedPointer:
+        return TracedPointer(dtype, memory, offset)  # type: ignore[arg-type]  # a Space stands for a memory
+
+    def require(self, holds: bool | Truth, problem: PtoError) -> None:
+        if isinstance(holds, Truth):
+            self.main.recording.guards.append(holds)
+        elif not holds:
+            raise problem
 
 
 class CompiledSignals:
