@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.asm import CLAUSES_SINCE, LISTED_LAST, TYPED_LAST, Asm, OwnName, own_names
-from ptokit.isa.lang.instr import Operand, Role
+from ptokit.isa.lang.instr import Attr, Operand, Role
 from ptokit.isa.model.tiles import TileType
-from ptokit.isa.model.types import INDEX, Elided, Type
-from ptokit.text.read.brackets import element_type, with_types
+from ptokit.isa.model.types import I1, INDEX, Elided, PackedType, ScalarType, Type
+from ptokit.text.read.brackets import bracket_parts, bracket_rest, element_type, with_types
 from ptokit.text.read.callreader import FLAGS
 from ptokit.text.read.formatted import FORMATS
 from ptokit.text.read.signature import Signature, signature
-from ptokit.text.write.attributes_out import attribute, attributes
-from ptokit.text.write.brackets_out import write_angled, write_bracketed
-from ptokit.text.write.constants_out import write_constant
+from ptokit.text.write.attributes_out import attribute, attributes, float_text
 from ptokit.text.write.control_out import (
     write_branch,
     write_call,
@@ -39,6 +37,7 @@ from ptokit.values.enumerations import Word
 from ptokit.values.layouts import Shape
 
 Write: TypeAlias = "Callable[[Writer, Op], None]"
+PIPE = "PIPE_"
 RELATIONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
@@ -358,6 +357,59 @@ def _whole(w: Writer, op: Op) -> Type:
     return kind
 
 
+def _texts(w: Writer, op: Op) -> str:
+    """Return the enumeration members, numbers and operands as text."""
+    texts: list[str] = []
+    for part in (*bracket_parts(op.page), *bracket_rest(op.page)):
+        if not isinstance(part, Attr):
+            texts += [w.use(v) for v in op.bound(part.name)]
+        elif part.name in op.attrs:
+            value = op.attrs[part.name]
+            word = f"<{value.text}>" if isinstance(value, Word) else _word(part, str(value))
+            texts.append(str(value) if part.kind is int else word)
+    return ", ".join(texts)
+
+
+def _word(attr: Attr, word: str) -> str:
+    """Return a word of no enumeration: with its family spelled in full, a pipe as a string."""
+    if attr.family and word.startswith(PIPE):
+        return f'"{word}"'
+    return f"#pto.{attr.family}<{word}>" if attr.family else f"<{word}>"
+
+
+def write_parts(w: Writer, op: Op) -> None:
+    """Write `op[<A>, <B>, %x] {attributes}`, `op "PIPE_V", %x {attributes}` or `op <A>, 5`."""
+    texts = _texts(w, op)
+    bare = op.page.asm.shape == "angled" or texts[:1] == '"'
+    w.line(op, f"{w.mnemonic(op)}{f' {texts}' if bare else f'[{texts}]'}{attributes(op)}")
+
+
+def write_constant(w: Writer, op: Op) -> None:
+    """Write `%c = op 5 : index` or `%c = op dense<0> : vector<4xi16>`."""
+    kind = op.results[0].type
+    if not op.page.attrs:
+        w.line(op, f"{w.results(op)}{w.mnemonic(op)} dense<0> : {w.type(kind)}")
+        return
+    value = op.choice
+    if kind == I1:
+        w.line(op, f"{w.results(op)}{w.mnemonic(op)} {'true' if value else 'false'}")
+        return
+    if isinstance(kind, PackedType):
+        numbers = [_number(part, kind.of) for part in cast("tuple[float, ...]", value)]
+        text = numbers[0] if len({*numbers}) == 1 else f"[{', '.join(numbers)}]"
+        text = f"dense<{text}>"
+    else:
+        text = _number(value, kind)
+    w.line(op, f"{w.results(op)}{w.mnemonic(op)} {text} : {w.type(kind)}")
+
+
+def _number(value: object, kind: Type) -> str:
+    """Return the text of a constant's number."""
+    if isinstance(kind, ScalarType) and kind.is_float:
+        return float_text(float(str(value)), kind)
+    return str(value)
+
+
 WRITERS: dict[str, Write] = {
     **dict.fromkeys(("op", "bound", "part"), write_op),
     **dict.fromkeys(FORMATS, write_formatted),
@@ -381,6 +433,5 @@ WRITERS: dict[str, Write] = {
     "while": write_while,
     "condition": write_condition,
     "section": write_section,
-    "bracketed": write_bracketed,
-    "angled": write_angled,
+    **dict.fromkeys(("bracketed", "angled"), write_parts),
 }
