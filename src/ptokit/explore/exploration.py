@@ -53,8 +53,8 @@ from ptokit.launch.fills import Fill
 from ptokit.machine.arguments import Given, Launch
 from ptokit.machine.launchoptions import Options
 from ptokit.order.issue import Issue
-from ptokit.order.leftovers import left_over
 from ptokit.order.loggedissue import LoggedIssue
+from ptokit.order.programorder import left_over
 from ptokit.order.racereports import races
 from ptokit.order.redundant import Pair, redundant
 from ptokit.order.waiting import OF_ONE_CORE, Post

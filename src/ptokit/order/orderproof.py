@@ -24,7 +24,6 @@ from ptokit.machine.record.handles import FrameSlot
 from ptokit.order.coreissue import CoreIssue, IssuedFlags
 from ptokit.order.executed import ExecutedLog, LoggedAccess
 from ptokit.order.footprints import Ranges
-from ptokit.order.innerflags import uses_inner, watched
 from ptokit.order.issue import Issue
 from ptokit.order.orderscan import (
     CHANNEL_ROWS,
@@ -39,6 +38,7 @@ from ptokit.order.orderscan import (
     Table,
     scan_code,
 )
+from ptokit.order.programorder import uses_inner, watched
 from ptokit.order.waiting import Channel, FlagChannel
 
 FINEST, COARSEST = 5, 16  # granules of 32 bytes to 64 KiB, as powers of two

@@ -14,10 +14,14 @@ from ptokit.isa.model.words import Pipe
 from ptokit.order.coreissue import BufferMisuse
 from ptokit.order.fifoend import SLOTS_OF
 from ptokit.order.hazards import Findings, Hazard, find
-from ptokit.order.innerflags import clashes, signal_clashes
 from ptokit.order.issue import Issue
-from ptokit.order.leftovers import Leftover, left_over
-from ptokit.order.redundant import sets_without_wait
+from ptokit.order.programorder import (
+    Leftover,
+    clashes,
+    left_over,
+    sets_without_wait,
+    signal_clashes,
+)
 from ptokit.order.waiting import Await, Post, QueueEntry
 
 FLAG_TEXTS = {  # rule, help

@@ -1,11 +1,7 @@
-"""Redundant synchronisation: flags and barriers that can go without making any order wrong.
-
-Also sets of flags that precede the wait for their last set.
-"""
+"""Redundant synchronisation: flags and barriers that can go without making any order wrong."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ptokit.ir.garbage import gc_disabled
@@ -25,25 +21,6 @@ from ptokit.order.waiting import (
     QueueEntry,
     Ticket,
 )
-
-
-def sets_without_wait(cores: Sequence[Sequence[QueueEntry]]) -> set[int]:
-    """Return the ids of ops that set a flag which is up in program order.
-
-    A set after the wait for the last set is right, though the wait may not be complete: see dispute
-    X112.
-    """
-    found: set[int] = set()
-    up = Counter[FlagChannel]()
-    for entry in (entry for entries in cores for entry in entries):
-        if isinstance(entry, Post) and isinstance(entry.ticket.channel, FlagChannel):
-            if up[entry.ticket.channel] > 0:
-                found.add(id(entry.op))
-            up[entry.ticket.channel] += 1
-        elif isinstance(entry, Await):
-            up.subtract(t.channel for t in entry.tickets if isinstance(t.channel, FlagChannel))
-    return found
-
 
 MOST_ENTRIES = 20_000  # per launch: each pair costs one more analysis
 Pair = tuple[AnyOp, ...]  # a barrier, or the sets and waits of one group

@@ -22,7 +22,7 @@ from ptokit.isa.lang.traits import FIFO, STOPS, THREADS
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import INNER_PAIRS, KernelKind, Pipe
 from ptokit.order.hazards import Hazard, OrderFault, find, first_fault
-from ptokit.order.innerflags import has_inner_flags
+from ptokit.order.programorder import has_inner_flags
 from ptokit.order.waiting import QueueEntry
 from ptokit.passes.eventids import numbered, widened
 from ptokit.passes.ownflags import KeptFlagsWarning, events, fault, meets

@@ -32,7 +32,7 @@ from ptokit.machine.observer import Observer, RunNotes
 from ptokit.machine.record.code import NotNative
 from ptokit.order.fifoend import COUNTERS, reason
 from ptokit.order.group import SHARED, Grid, GroupedCore, launch_cores, problem_on, share_buffers
-from ptokit.order.leftovers import fifo_uses, left_in_fifos
+from ptokit.order.programorder import fifo_uses, left_in_fifos
 from ptokit.order.schedule import Schedule, Wait, deadlock
 from ptokit.order.signalcounters import SIGNALS_MEMORY, CoreSignals, SignalBoard
 

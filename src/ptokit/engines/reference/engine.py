@@ -27,7 +27,7 @@ from ptokit.machine.memory import Memory
 from ptokit.machine.observer import Observer
 from ptokit.machine.undefinedstore import undefined_results
 from ptokit.order.group import Grid, GroupedCore, launch_cores, share_buffers
-from ptokit.order.leftovers import fifo_uses, left_in_fifos
+from ptokit.order.programorder import fifo_uses, left_in_fifos
 from ptokit.order.races import memories_of
 from ptokit.order.schedule import Schedule
 from ptokit.order.signalcounters import SignalBoard

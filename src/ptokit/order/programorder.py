@@ -1,6 +1,8 @@
-"""Leftovers of a launch: signals without waits, FIFO entries without pops, slots not freed.
+"""Faults that the program order of entries shows: flags set twice, clashes, and leftovers.
 
-A run without an issue trace counts them by the counters of its FIFOs.
+Clashes are those with flags and signals that instructions use internally. Leftovers are signals
+without waits, FIFO entries without pops, and slots not freed; a run without an issue trace counts
+them by the counters of its FIFOs.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -17,20 +20,110 @@ from ptokit.analysis.fifoentries import fact
 from ptokit.analysis.fifos import Fifo
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity, titled
 from ptokit.ir.module import AnyOp, Op
+from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.targets import Target
+from ptokit.isa.model.words import INNER_PAIRS, MEETING_SIGNALS, Pipe
 from ptokit.machine.memory import Memory
 from ptokit.order.fifoend import COUNTERS, FREED, POPPED, PUSHED
 from ptokit.order.group import Grid
+from ptokit.order.signalcounters import OF_SECOND
 from ptokit.order.waiting import (
     Await,
     Channel,
     FifoChannel,
+    FlagChannel,
     LaunchedFifo,
+    Meeting,
+    PipeWork,
     Post,
     QueueEntry,
     SignalChannel,
 )
+
+INNER_EVENT = 0  # the id that instructions use
+
+
+def sets_without_wait(cores: Sequence[Sequence[QueueEntry]]) -> set[int]:
+    """Return the ids of ops that set a flag which is up in program order.
+
+    A set after the wait for the last set is right, though the wait may not be complete: see dispute
+    X112.
+    """
+    found: set[int] = set()
+    up = Counter[FlagChannel]()
+    for entry in (entry for entries in cores for entry in entries):
+        if isinstance(entry, Post) and isinstance(entry.ticket.channel, FlagChannel):
+            if up[entry.ticket.channel] > 0:
+                found.add(id(entry.op))
+            up[entry.ticket.channel] += 1
+        elif isinstance(entry, Await):
+            up.subtract(t.channel for t in entry.tickets if isinstance(t.channel, FlagChannel))
+    return found
+
+
+def clashes(cores: Sequence[Sequence[QueueEntry]], target: Target) -> list[tuple[PipeWork, Post]]:
+    """Return pairs of a vector instruction and a flag set that is up while it runs.
+
+    A flag is up in program order from its set to its wait. Which pair of pipes an instruction uses
+    internally is not published, so all pairs count. Each pair of ops is listed once.
+    """
+    found: dict[tuple[int, int], tuple[PipeWork, Post]] = {}
+    for entries in cores:
+        up: dict[FlagChannel, list[Post]] = {}
+        for entry in entries:
+            if isinstance(entry, PipeWork):
+                if entry.queue.pipe is Pipe.V and any(up.values()) and uses_inner(entry.op, target):
+                    for post in (post for posts in up.values() for post in posts):
+                        found.setdefault((id(entry.op), id(post.op)), (entry, post))
+            elif isinstance(entry, Post) and watched(entry.ticket.channel):
+                assert isinstance(entry.ticket.channel, FlagChannel)
+                up.setdefault(entry.ticket.channel, []).append(entry)
+            elif isinstance(entry, Await):
+                for channel in (t.channel for t in entry.tickets):
+                    if isinstance(channel, FlagChannel) and up.get(channel):
+                        up[channel].pop(0)
+    return list(found.values())
+
+
+def signal_clashes(
+    cores: Sequence[Sequence[QueueEntry]],
+) -> list[tuple[QueueEntry, Post, SignalChannel]]:
+    """Return the signals that the program sends although an instruction uses the number."""
+    used, sent = dict[int, QueueEntry](), dict[int, tuple[Post, SignalChannel]]()
+    for entry in (e for entries in cores for e in entries if isinstance(e, Post)):
+        channel = entry.ticket.channel
+        if isinstance(channel, SignalChannel):
+            sent.setdefault(channel.number % OF_SECOND, (entry, channel))
+        for number in _signals_of(channel, entry.op):
+            used.setdefault(number, entry)
+    return [(used[number], *found) for number, found in sent.items() if number in used]
+
+
+def _signals_of(channel: Channel, op: AnyOp) -> tuple[int, ...]:
+    if isinstance(channel, FifoChannel):
+        return channel.fifo.flags
+    by_memory = isinstance(op, Op) and any(True for _ in op.values())
+    if isinstance(channel, Meeting) and not by_memory:
+        return MEETING_SIGNALS[channel.kinds]
+    return ()
+
+
+def watched(channel: object) -> bool:
+    """Return whether instructions may use this flag internally."""
+    ends = isinstance(channel, FlagChannel) and (channel.source, channel.target)
+    return ends in INNER_PAIRS and getattr(channel, "event", None) == INNER_EVENT
+
+
+def uses_inner(op: AnyOp, target: Target) -> bool:
+    """Return whether an op is an instruction that uses flags internally on the target."""
+    return isinstance(op, Op) and has_inner_flags(op.page, target)
+
+
+@cache
+def has_inner_flags(page: type[Instr], target: Target) -> bool:
+    """Return whether the instruction uses flags internally on the target."""
+    return target.follows(page.inner_flags)
 
 
 class LeftoverKind(Enum):
