@@ -16,7 +16,8 @@ from ptokit.isa.lang.instr import PAGES, Attr, Derived, In, Instr, Out, path
 from ptokit.isa.lang.traits import FIXPIPE, FLAGS, FifoRole, Resource, Trait
 from ptokit.isa.model.types import Tile
 from ptokit.isa.model.words import V
-from ptokit.text.read.shapes import SHAPES
+from ptokit.text.read.formatted import FORMATS, read_formatted
+from ptokit.text.read.shapes import reader_of
 from ptokit.text.write.statements import WRITERS
 from ptokit.values.enumerations import VEC
 
@@ -108,7 +109,7 @@ def test_its_shape_is_read_and_written() -> None:
     for page in pages():
         shape, where = page.asm.shape, "src/ptokit/text"
         what = f"{page.__name__}: shape {shape!r} has no"
-        assert shape in SHAPES, (
+        assert reader_of(page) is not read_formatted or shape in FORMATS, (
             f"{what} reader: add a format to FORMATS of {where}/read/formatted.py"
         )
         assert shape in WRITERS, f"{what} writer: add one to WRITERS of {where}/write/statements.py"
@@ -116,7 +117,8 @@ def test_its_shape_is_read_and_written() -> None:
 
 def test_a_member_says_what_differs_from_its_family() -> None:
     family = Asm(dialect="scf", shape="same", cpp_text="")
-    assert Asm(shape="for").over(family) == Asm(dialect="scf", shape="for", cpp_text="")
+    member = Asm(shape="for").over(family)
+    assert vars(member) == vars(Asm(dialect="scf", shape="for", cpp_text=""))
 
 
 # words of one page, and why no other word says it

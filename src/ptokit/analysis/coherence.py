@@ -48,14 +48,13 @@ class Cached(NamedTuple):
 
 
 CLEAN = Cached()
-SHARED = SIGNALLING, ONE_ELEMENT
 
 
 def incoherent(facts: FuncFacts, target: Target) -> list[Diagnostic]:
     """Return warnings for signals before stores are in memory, and for stale loads.
 
-    A function has none without an op of a trait in `SHARED`, on targets without core kinds none
-    has: the memory of the CPU simulator has no cache.
+    A function has none without an op of a trait in `legality.SHARED`. On targets without core kinds
+    none has: the memory of the CPU simulator has no cache.
     """
     ops = [op for op in facts.func.ops if isinstance(op, Op)]
     walk = _Walk(facts.classes, target, ops)

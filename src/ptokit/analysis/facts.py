@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ptokit.analysis.aliases import AliasClasses
 from ptokit.analysis.checker import Checker
-from ptokit.analysis.firstuse import FirstUses
 from ptokit.analysis.intervalanalysis import IntervalAnalysis
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference, Liveness, LiveRanges
@@ -23,6 +22,9 @@ from ptokit.analysis.ranges import Fact
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.ir.module import Func, Op, Value, once
 from ptokit.isa.model.targets import Target
+
+if TYPE_CHECKING:
+    from ptokit.analysis.firstuse import FirstUses
 
 KEPT = 8  # number of targets and arguments with kept facts
 T = TypeVar("T")
@@ -66,6 +68,8 @@ class FuncFacts:
 
     @cached_property
     def first_uses(self) -> FirstUses:
+        from ptokit.analysis.firstuse import FirstUses
+
         return FirstUses(self.func, self.live).swept()
 
     @cached_property

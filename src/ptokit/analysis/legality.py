@@ -7,14 +7,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
 
-from ptokit.analysis.coherence import SHARED, incoherent
-from ptokit.analysis.deallocations import deallocations
-from ptokit.analysis.earlywaits import waits_early
 from ptokit.analysis.facts import TargetFacts, facts_of
 from ptokit.analysis.intervalanalysis import UndecidedRule
 from ptokit.analysis.noalias import sharing
 from ptokit.analysis.ranges import Range, high, low
-from ptokit.analysis.search import Search
 from ptokit.analysis.uninitialised import Trial, undefined_stores, uninitialised
 from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Note, Severity
@@ -22,12 +18,13 @@ from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Func, Module, Op
 from ptokit.isa.formula.formulas import UNKNOWN
-from ptokit.isa.lang.traits import ALLOCATES, HANDLE, MADE, WINDOW
+from ptokit.isa.lang.traits import ALLOCATES, HANDLE, MADE, ONE_ELEMENT, SIGNALLING, WINDOW
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
 
 UNKNOWN_SLUGS = frozenset({"unknown-op", "unknown-type"})
 OPAQUE = frozenset({"unknown-op", "foreign-op"})
+SHARED = SIGNALLING, ONE_ELEMENT  # the traits of functions whose memory may be incoherent
 
 
 class Outcome(Enum):
@@ -187,11 +184,13 @@ def judged(
     func, target, intervals, facts = of.func, of.target, of.intervals, of.proved
     found, left = intervals.found, intervals.left
     if intervals.open:
+        from ptokit.analysis.search import Search
+
         search = Search(target, {}, func, {op: [*rules] for op, rules in intervals.open.items()})
         search.search(func)
         found, left = found + search.found, left + search.left
     unwritten, waiting = uninitialised(of, trial)
-    if func.orders_pipes and waits_early(func):  # text order is not execution order
+    if _waits_early(func):  # text order is not execution order
         unwritten = []
     else:
         unwritten += undefined_stores(of)
@@ -199,8 +198,12 @@ def judged(
     unwritten = [replace(d, by=(Judge.HARDWARE,)) if d.is_error else d for d in unwritten]
     found, left = [*found, *sharing(func, of.pieces, facts), *unwritten], left + waiting
     if target.kinds and any(map(func.has, SHARED)):
+        from ptokit.analysis.coherence import incoherent
+
         found += incoherent(of.base, target)
     if func.has(HANDLE):
+        from ptokit.analysis.deallocations import deallocations
+
         found += deallocations(func)
     found.sort(key=lambda d: d.span.line if d.span else 0)
     left += _perhaps_overlapping(of)
@@ -211,6 +214,15 @@ def judged(
     reached = executed.intervals.found if executed.func.has(MADE, ALLOCATES) else ()
     found += [one for one in reached if one.slug == "address-out-of-range" and one.is_error]
     return [*found, *executed.placement.faults(given)], left
+
+
+def _waits_early(func: Func) -> bool:
+    """Return whether a function that orders pipes awaits a flag that is only set below."""
+    if not func.orders_pipes:
+        return False
+    from ptokit.analysis.earlywaits import waits_early
+
+    return waits_early(func)
 
 
 def _resized_arguments(func: Func, target: Target) -> Iterator[Diagnostic]:

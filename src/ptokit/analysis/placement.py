@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from typing import TYPE_CHECKING
 
 from ptokit.analysis.fifoentries import fact
-from ptokit.analysis.firstuse import FirstUses
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import Interference, Storage
 from ptokit.analysis.tileallocator import (
@@ -38,6 +38,9 @@ from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.lang.traits import RECEIVES, FifoRole
 from ptokit.isa.model.targets import MEMORY_RULES, PLANNED, SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, TileType
+
+if TYPE_CHECKING:
+    from ptokit.analysis.firstuse import FirstUses
 
 SPACIOUS = 1 << 62  # larger than any memory
 LISTED = 8  # maximum number of tiles in a diagnostic

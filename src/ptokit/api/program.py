@@ -9,7 +9,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Unpack
 
 from ptokit.analysis.cores import level_of, misplaced, misused, unfit_entries
-from ptokit.analysis.fifochecks import check_fifos
 from ptokit.analysis.legality import Verdict, merged, verdicts, without_instructions
 from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, call_error
@@ -133,6 +132,8 @@ class Program(Rich):
         wrong += [*without_instructions(self.module), *unfit_entries(self.module)]
         wrong += misused(self.module)
         if any(page.fifo_role for func in self.module.funcs for page in func.pages):
+            from ptokit.analysis.fifochecks import check_fifos
+
             wrong += check_fifos(self.module)
         chips = any(t.kinds for t in every)
         of_cores = [*misplaced(self.module)] if chips else []
@@ -321,6 +322,7 @@ class Program(Rich):
         """Return the executable for these options, as `compile` does."""
 
         def make() -> Executable:
+            from ptokit.analysis.fifochecks import check_fifos
             from ptokit.forms.percore import launched_cores, whole_kernel
             from ptokit.launch.executable import Executable
 

@@ -9,10 +9,11 @@ from ptokit.ir.editing import FreshNames, constant, new_op, rewritten, shaped, t
 from ptokit.ir.graph import sent
 from ptokit.ir.module import NO_COMMENTS, AnyOp, Block, Func, Op, Value
 from ptokit.isa.index import walk
+from ptokit.isa.lang.asm import CASES
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import I1
 
-SHAPE, CASES = "switch", "cases"
+SHAPE = "switch"
 
 
 def two_way(func: Func, names: FreshNames) -> Func:

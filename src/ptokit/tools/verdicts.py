@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ptokit.analysis.intervalanalysis import UndecidedRule
 from ptokit.analysis.legality import Verdict, merged
-from ptokit.analysis.memorymap import MemoryMap
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity
 from ptokit.diagnostics.printable import columns, counted
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Module, Op
+
+if TYPE_CHECKING:
+    from ptokit.analysis.memorymap import MemoryMap
 
 
 @dataclass(frozen=True)

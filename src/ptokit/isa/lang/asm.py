@@ -12,6 +12,7 @@ DIALECTS = ("v0.26", "v0.57", "v0.64")  # versions of the assembler whose spelli
 CLAUSES_SINCE = "v0.57"
 OWN_SINCE = "v0.64"  # the dialect has scalar operations of its own
 FP, PRE_QUANT = (("fp", "fp"),), (("quant", "pre_quant"),)
+CASES = "cases"  # the shape of a branch with more than two regions
 TYPED_LAST, LISTED_LAST = ",", ""  # words of operands that have none: see `Asm.words`
 
 Texts: TypeAlias = "Mapping[str, object]"  # of operands and attributes, by name
@@ -28,7 +29,7 @@ class CppOn(Enum):
 EVERYWHERE, CHIPS, NOWHERE = CppOn
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Asm:
     """The text forms of an instruction: fields that differ from `op ins(...) outs(...)`.
 

@@ -13,15 +13,13 @@ from ptokit.isa.lang.instr import Instr
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.build import require_kind
 from ptokit.text.read.cursor import Lost
-from ptokit.text.read.generic import read_generic
 from ptokit.text.read.names import Named
 from ptokit.text.read.opaque import read_opaque
 from ptokit.text.read.ownscalars import on_numbers, own_forms, own_generic, read_own
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.recovery import skip
-from ptokit.text.read.registerops import of_text, synopsis
 from ptokit.text.read.repeats import line_of, notes_taken, remember, repeated
-from ptokit.text.read.shapes import SHAPES
+from ptokit.text.read.shapes import reader_of
 from ptokit.text.types.parts import WHOLE
 
 
@@ -72,14 +70,19 @@ def _new(p: Parser, start: int) -> AnyOp:
         if own and (not others or on_numbers(p)):
             op = (own_generic if name[0] == '"' else read_own)(p, own, at, results)
             op.dialect = OWN_SINCE
+        elif name[0] == '"':
+            from ptokit.text.read.generic import read_generic
+
+            op = read_generic(p, others, at, results)
         else:
-            reader = read_generic if name[0] == '"' else SHAPES[others[0].asm.shape]
-            op = reader(p, others, at, results)
+            op = reader_of(others[0])(p, others, at, results)
     except (UnknownOperandType, PtoError) as problem:
         if isinstance(problem, PtoError) and not _of_another_level(problem, forms):
             raise
         p.i = at
         del p.names.unnamed[mark:], p.problems[wrong:]
+        from ptokit.text.read.registerops import of_text, synopsis
+
         kept = read_opaque(p, start, at, results)
         kept.expected = " or ".join(synopsis(f) for f in forms if f.below and of_text(f))
         return kept

@@ -20,10 +20,9 @@ from ptokit.text.read.attributes import Given, bind_attributes, dictionary
 from ptokit.text.read.binding import UnknownOperandType
 from ptokit.text.read.build import finish
 from ptokit.text.read.callreader import FLAGS, flags, read_item, typed
-from ptokit.text.read.generic import generic_call, read_generic, read_plain
 from ptokit.text.read.names import Named
 from ptokit.text.read.parser import Parser
-from ptokit.text.read.shapes import SHAPES
+from ptokit.text.read.shapes import reader_of
 from ptokit.values.enumerations import Word
 
 SIGNS = ("signed", "unsigned")
@@ -52,7 +51,7 @@ def read_own(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """Read `op lt %a, %b signed overflow<nsw> {key = value} : T -> U`; most parts are optional."""
     shape = forms[0][0].asm.shape
     if shape == "constant":
-        return SHAPES[shape](p, [page for page, _ in forms], at, results)
+        return reader_of(forms[0][0])(p, [page for page, _ in forms], at, results)
     given: list[Given] = []
     if shape == "compare":
         word_at = p.i
@@ -81,6 +80,8 @@ def read_own(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
 
 def own_generic(p: Parser, forms: Forms, at: int, results: list[Named]) -> Op:
     """Read the op in generic form, where the signedness is an attribute."""
+    from ptokit.text.read.generic import generic_call, read_generic, read_plain
+
     if forms[0][0].asm.shape == "constant":
         return read_generic(p, [page for page, _ in forms], at, results)
     call, _ = generic_call(p, at)

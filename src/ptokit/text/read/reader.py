@@ -32,7 +32,7 @@ from ptokit.text.read.names import Reading
 from ptokit.text.read.operation import read_operation
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.recovery import begins_region, skip
-from ptokit.text.read.shapes import SHAPES
+from ptokit.text.read.shapes import reader_of
 from ptokit.text.types.typereader import in_global_memory, type_named
 
 FLAT = "main"
@@ -475,7 +475,7 @@ def _directive(p: Parser, block: Block, before: list[str]) -> list[str]:
     else:
         p.expect("=")
         page = constant_page()
-        block.ops.append(SHAPES[page.asm.shape](p, (page,), at, [(name[1:], at)]))
+        block.ops.append(reader_of(page)(p, (page,), at, [(name[1:], at)]))
     while p.accept(";"):
         pass
     after, following = p.gap(p.i)

@@ -32,7 +32,6 @@ from ptokit.text.read.callreader import (
     read_signature,
     typed,
 )
-from ptokit.text.read.formatted import FORMATS, read_formatted
 from ptokit.text.read.names import Named
 from ptokit.text.read.parser import Parser
 from ptokit.text.read.regions import (
@@ -44,7 +43,6 @@ from ptokit.text.read.regions import (
     read_section,
     read_while,
 )
-from ptokit.text.read.registerops import read_lanes
 from ptokit.text.types.parts import BadType
 from ptokit.text.types.tilereader import configured
 
@@ -230,7 +228,6 @@ def _configured(p: Parser, kind: TileType, attrs: list[Given], dynamic: bool) ->
 
 SHAPES: dict[str, Read] = {
     **dict.fromkeys(("op", "called", "configured", "part", "window", "worded"), read_op),
-    **dict.fromkeys(FORMATS, read_formatted),
     "bound": read_bound,
     "recast": read_recast,
     "memref_part": read_memref_part,
@@ -251,6 +248,19 @@ SHAPES: dict[str, Read] = {
     "condition": read_condition,
     "section": read_section,
     "bracketed": read_bracketed,
-    "lanes": read_lanes,
     "angled": read_angled,
 }
+
+
+def reader_of(page: type[Instr]) -> Read:
+    """Return the reader of the shape of a page; readers of rare shapes are imported here."""
+    shape = page.asm.shape
+    if shape in SHAPES:
+        return SHAPES[shape]
+    if shape == "lanes":
+        from ptokit.text.read.registerops import read_lanes
+
+        return read_lanes
+    from ptokit.text.read.formatted import read_formatted
+
+    return read_formatted

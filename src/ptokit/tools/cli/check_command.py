@@ -147,15 +147,18 @@ def _tell(
     checks: Sequence[KernelVerdicts], style: str, verbose: bool, targets: Iterable[str]
 ) -> None:
     """Print the verdicts in the requested style."""
-    from ptokit.tools.annotations import github, sarif
-    from ptokit.tools.verdicts import report_json
-
     every = [one for check in checks for one in check.diagnostics]
     if style == "json":
+        from ptokit.tools.verdicts import report_json
+
         click.echo(report_json(checks))
     elif style == "sarif":
+        from ptokit.tools.annotations import sarif
+
         click.echo(sarif(every))
     elif style == "github":
+        from ptokit.tools.annotations import github
+
         click.echo("".join(f"{line}\n" for line in github(every)), nl=False)
     else:
         for number, check in enumerate(checks):

@@ -11,7 +11,6 @@ from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.targets import DEFAULT_TARGET
 from ptokit.tools.cli.failures import usage
 from ptokit.tools.cli.options import CppOptions, is_cpp
-from ptokit.tools.cli.values import split
 
 if TYPE_CHECKING:
     from ptokit.api.program import Program
@@ -72,6 +71,8 @@ def is_kernel(word: Path) -> bool:
 
 def kernels_of(words: tuple[str, ...]) -> tuple[list[Path], tuple[str, ...]]:
     """The kernels, which are the first word and others that end as kernels do; the arguments."""
+    from ptokit.tools.cli.values import split
+
     by_position, _ = split(words[1:])
     others = [word for word in by_position if is_kernel(Path(word))]
     return [*map(Path, (words[0], *others))], tuple(
