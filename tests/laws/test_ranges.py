@@ -19,7 +19,7 @@ ARITH: Mapping[str, Any] = vars(arith)  # Any: numbers and ranges, in and out
 OPERATORS: Mapping[str, Any] = vars(operator)
 SCALARS = (
     *("quotient", "least", "most", "quotient_up", "quotient_down", "remainder"),
-    *("unsigned_quotient_up", "shifted_right", "below"),
+    *("ceiling", "shifted_right", "below"),
 )
 WORDS = ("add", "sub", "mul", "floordiv", "mod", *SCALARS)
 BITS = ("xor", "shl", "ashr", "lshr", "udiv", "urem")

@@ -50,6 +50,8 @@ def named() -> dict[str, set[str]]:
         parts = lowered(nodes) if PAGES in path.parents else set[str]()
         for node in nodes:
             names = [node.id] if isinstance(node, ast.Name) else []
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):  # a row of a table
+                names = []
             if isinstance(node, ast.ImportFrom):
                 names = [alias.name for alias in node.names]
             for name in set(names) - parts:

@@ -87,8 +87,11 @@ def _classes_in(
                 if file in known and entry.stat().st_mtime <= since:
                     yield file, known[file]
                     continue
-                _, *found = f"\n{Path(entry.path).read_text('utf-8')}".split("\nclass ")
-                names = (re.split(r"\W", text, maxsplit=1)[0] for text in found)
+                text = f"\n{Path(entry.path).read_text('utf-8')}"
+                _, *found = text.split("\nclass ")
+                names = [re.split(r"\W", part, maxsplit=1)[0] for part in found]
+                if " table_row(" in text:  # pages that are rows of a table
+                    names += re.findall(r'\n(\w+) = \w+\(\s*"\1"', text)
                 yield file, " ".join(names)
             elif entry.name != "__pycache__" and entry.is_dir():
                 yield from _classes_in(entry.path, f"{file}/", known, since)

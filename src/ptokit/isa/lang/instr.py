@@ -83,6 +83,7 @@ __all__ = [
     "TypeOf",
     "like",
     "path",
+    "table_row",
 ]
 
 CORES = frozenset({FIFO, SIGNALS})  # an instruction that waits for cores computes no tile
@@ -372,6 +373,17 @@ class Instr:
             return cls.pipe.get(source)
         target = Field(second).loc.eval(env)
         return next((p.pipe for p in cls.paths if (p.source, p.target) == (source, target)), None)
+
+
+P = TypeVar("P", bound=Instr)
+
+
+def table_row(
+    family: type[P], name: str, meaning: str, **facts: Any
+) -> type[P]:  # Any: see `Instr`
+    """Return a page that is a row of a table: its family with these facts."""
+    body = {"__doc__": meaning, "__module__": family.__module__}
+    return cast("type[P]", type(name, (family,), body, **facts))
 
 
 @cache

@@ -62,6 +62,7 @@ from ptokit.isa.lang.instr import (
     TypeOf,
     like,
     path,
+    table_row,
 )
 from ptokit.isa.lang.instr import Instr as _Instr
 from ptokit.isa.lang.samples import *

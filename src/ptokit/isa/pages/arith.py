@@ -138,7 +138,7 @@ def quotient_down(a: int, b: Integer) -> int:
     return whole - truth((rest > 0) & (b < 0) | (rest < 0) & (b > 0))
 
 
-def unsigned_quotient_up(a: int, b: int) -> int:
+def ceiling(a: int, b: int) -> int:
     """Return the quotient of unsigned numbers rounded up."""
     return bitwise("udiv", a, b) + truth(bitwise("urem", a, b) != 0)
 
@@ -156,16 +156,19 @@ def below(a: int, b: int) -> int:
     return truth(wrapped(a + HALF, 64) < wrapped(b + HALF, 64))
 
 
-class AddI(BinaryScalar, own="addi", f=operator.add, asm=infix("+")):
-    """result = lhs + rhs. Overflow wraps, as in MLIR; index has 64 bits."""
+def lower(a: int, b: int) -> int:
+    return choice(below(a, b), a, b)
 
 
-class SubI(BinaryScalar, own="subi", f=operator.sub, asm=infix("-")):
-    """result = lhs - rhs. Overflow wraps, as in MLIR; index has 64 bits."""
+def higher(a: int, b: int) -> int:
+    return choice(below(a, b), b, a)
 
 
-class MulI(BinaryScalar, own="muli", f=operator.mul, asm=infix("*")):
-    """result = lhs * rhs. Overflow wraps, as in MLIR; index has 64 bits."""
+class Unsigned(BinaryScalar, abstract=True):
+    """An operation on unsigned numbers of the type's width."""
+
+    def run(cls, lhs, rhs, result):
+        return in_type(cls.f(unsigned(lhs, result), unsigned(rhs, result)), result)
 
 
 class Division(BinaryScalar, abstract=True, disputes=("E54",)):
@@ -176,106 +179,8 @@ class Division(BinaryScalar, abstract=True, disputes=("E54",)):
     rules = (BinaryScalar.rules, no_zero)
 
 
-class DivSI(Division, own="divi signed", f=quotient, asm=infix("/")):
-    """result = lhs / rhs, truncated toward zero. The least value divided by -1 wraps."""
-
-
-class RemSI(Division, own="remi signed", f=remainder, asm=infix("%")):
-    """result = lhs % rhs, with the sign of lhs."""
-
-
-class CeilDivSI(Division, own="ceildiv signed", f=quotient_up, asm=infix("/", UP)):
-    """result = lhs / rhs, rounded up; overflow wraps as in divsi."""
-
-
-class FloorDivSI(
-    Division, own="floordiv signed", f=quotient_down, symbol="floordiv", asm=infix("/", DOWN)
-):
-    """result = lhs / rhs, rounded down; overflow wraps as in divsi."""
-
-
-class Unsigned(BinaryScalar, abstract=True):
-    """An operation on unsigned numbers of the type's width."""
-
-    def run(cls, lhs, rhs, result):
-        return in_type(cls.f(unsigned(lhs, result), unsigned(rhs, result)), result)
-
-
-class DivUI(
-    Unsigned,
-    Division,
-    own="divi unsigned, floordiv unsigned",
-    f=partial(bitwise, "udiv"),
-    asm=infix("/", kind=UNSIGNED),
-):
-    """result = lhs / rhs on unsigned numbers, rounded down."""
-
-
-class RemUI(
-    Unsigned,
-    Division,
-    own="remi unsigned",
-    f=partial(bitwise, "urem"),
-    asm=infix("%", kind=UNSIGNED),
-):
-    """result = lhs % rhs on unsigned numbers."""
-
-
-class CeilDivUI(
-    Unsigned,
-    Division,
-    own="ceildiv unsigned",
-    f=unsigned_quotient_up,
-    asm=infix("/", UNSIGNED_UP, UNSIGNED),
-):
-    """result = lhs / rhs on unsigned numbers, rounded up."""
-
-
-class MinSI(
-    BinaryScalar, own="mini signed", f=least, symbol="min", asm=infix("<", " ? {lhs} : {rhs}")
-):
-    """The smaller of two signed values."""
-
-
-class MaxSI(
-    BinaryScalar, own="maxi signed", f=most, symbol="max", asm=infix("<", " ? {rhs} : {lhs}")
-):
-    """The larger of two signed values."""
-
-
-def unsigned_least(a: int, b: int) -> int:
-    return choice(below(a, b), a, b)
-
-
-def unsigned_most(a: int, b: int) -> int:
-    return choice(below(a, b), b, a)
-
-
-class MinUI(
-    BinaryScalar,
-    own="mini unsigned",
-    f=unsigned_least,
-    asm=infix("<", " ? {lhs} : {rhs}", UNSIGNED),
-):
-    """The smaller of two unsigned values."""
-
-
-class MaxUI(
-    BinaryScalar, own="maxi unsigned", f=unsigned_most, asm=infix("<", " ? {rhs} : {lhs}", UNSIGNED)
-):
-    """The larger of two unsigned values."""
-
-
-class AndI(BinaryScalar, own="and", f=lambda a, b: a & b, symbol="and", asm=infix("&")):
-    """Bitwise and."""
-
-
-class OrI(BinaryScalar, own="or", f=lambda a, b: a | b, symbol="or", asm=infix("|")):
-    """Bitwise or."""
-
-
-class XOrI(BinaryScalar, own="xor", f=partial(bitwise, "xor"), asm=infix("^")):
-    """Bitwise exclusive or."""
+class UnsignedDivision(Unsigned, Division, abstract=True):
+    """A division of unsigned numbers."""
 
 
 class Shift(BinaryScalar, abstract=True):
@@ -287,12 +192,58 @@ class Shift(BinaryScalar, abstract=True):
     rules = (BinaryScalar.rules, within)
 
 
-class ShLI(Shift, own="shl", f=shifted_left, asm=infix("<<")):
-    """result = lhs * 2 ** rhs. Overflow of the type wraps."""
+def integer(
+    family: type[BinaryScalar],
+    name: str,
+    own: str,
+    f: Callable[..., int],
+    sign: str,
+    meaning: str,
+    more: str = "",
+    symbol: str = "",
+) -> type[BinaryScalar]:
+    """Return the page of a row: C++ has `sign` between the operands, and `more` after them."""
+    asm = infix(sign, more, UNSIGNED if issubclass(family, Unsigned) else "")
+    return table_row(family, name, meaning, own=own, f=f, asm=asm, symbol=symbol)
 
 
-class ShRSI(Shift, own="shr signed", f=shifted_right, asm=infix(">>")):
-    """result = lhs / 2 ** rhs, rounded down: copies of the sign bit come in."""
+signed, division, shift = (partial(integer, one) for one in (BinaryScalar, Division, Shift))
+natural, ratio = (partial(integer, one) for one in (Unsigned, UnsignedDivision))
+WRAPS = "Overflow wraps, as in MLIR; index has 64 bits."
+LESS, MORE = " ? {lhs} : {rhs}", " ? {rhs} : {lhs}"
+udiv, urem, xor = (partial(bitwise, word) for word in ("udiv", "urem", "xor"))
+RATIO = "result = lhs / rhs on unsigned numbers"
+TRUNCATED = "result = lhs / rhs, truncated toward zero. The least value divided by -1 wraps."
+UPWARD = "result = lhs / rhs, rounded up; overflow wraps as in divsi."
+DOWNWARD = "result = lhs / rhs, rounded down; overflow wraps as in divsi."
+SHIFTED = "result = lhs / 2 ** rhs, rounded down: copies of the sign bit come in."
+FLOOR, UNSIGNED_FLOOR = "floordiv signed", "divi unsigned, floordiv unsigned"
+
+AddI = signed("AddI", "addi", operator.add, "+", f"result = lhs + rhs. {WRAPS}")
+SubI = signed("SubI", "subi", operator.sub, "-", f"result = lhs - rhs. {WRAPS}")
+MulI = signed("MulI", "muli", operator.mul, "*", f"result = lhs * rhs. {WRAPS}")
+DivSI = division("DivSI", "divi signed", quotient, "/", TRUNCATED)
+RemSI = division(
+    "RemSI", "remi signed", remainder, "%", "result = lhs % rhs, with the sign of lhs."
+)
+CeilDivSI = division("CeilDivSI", "ceildiv signed", quotient_up, "/", UPWARD, UP)
+FloorDivSI = division("FloorDivSI", FLOOR, quotient_down, "/", DOWNWARD, DOWN, "floordiv")
+DivUI = ratio("DivUI", UNSIGNED_FLOOR, udiv, "/", f"{RATIO}, rounded down.")
+RemUI = ratio("RemUI", "remi unsigned", urem, "%", "result = lhs % rhs on unsigned numbers.")
+CeilDivUI = ratio(
+    "CeilDivUI", "ceildiv unsigned", ceiling, "/", f"{RATIO}, rounded up.", UNSIGNED_UP
+)
+MinSI = signed("MinSI", "mini signed", least, "<", "The smaller of two signed values.", LESS, "min")
+MaxSI = signed("MaxSI", "maxi signed", most, "<", "The larger of two signed values.", MORE, "max")
+MinUI = natural("MinUI", "mini unsigned", lower, "<", "The smaller of two unsigned values.", LESS)
+MaxUI = natural("MaxUI", "maxi unsigned", higher, "<", "The larger of two unsigned values.", MORE)
+AndI = signed("AndI", "and", operator.and_, "&", "Bitwise and.")
+OrI = signed("OrI", "or", operator.or_, "|", "Bitwise or.")
+XOrI = signed("XOrI", "xor", xor, "^", "Bitwise exclusive or.")
+ShLI = shift(
+    "ShLI", "shl", shifted_left, "<<", "result = lhs * 2 ** rhs. Overflow of the type wraps."
+)
+ShRSI = shift("ShRSI", "shr signed", shifted_right, ">>", SHIFTED)
 
 
 class ShRUI(

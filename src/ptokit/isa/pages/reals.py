@@ -11,8 +11,7 @@ from ptokit.isa.pages.arith import COMPARED, infix, signless
 from ptokit.values import functions
 from ptokit.values.functions import clear_sign, flip_sign
 
-# parts of C++: the operands; if one is NaN the sum, which then is NaN
-BOTH = "{lhs}, {rhs}"
+# a part of C++: if one operand is NaN the sum, which then is NaN
 EITHER_NAN = "{lhs} != {lhs} || {rhs} != {rhs} ? {lhs} + {rhs} : "
 TWO = "%a = arith.constant 1.5 : f32\n%b = arith.constant -0.25 : f32\n"
 Real = partial(In, Scalar, real=True, element=True)  # a number, a float or else an integer
@@ -30,26 +29,6 @@ class BinaryReal(Instr, abstract=True, asm=Asm(dialect="arith", shape="same"), p
 
     def run(cls, lhs, rhs):
         return cls.f(lhs, rhs)
-
-
-class AddF(BinaryReal, own="addf", f=operator.add, asm=infix("+")):
-    """result = lhs + rhs"""
-
-
-class SubF(BinaryReal, own="subf", f=operator.sub, asm=infix("-")):
-    """result = lhs - rhs"""
-
-
-class MulF(BinaryReal, own="mulf", f=operator.mul, asm=infix("*")):
-    """result = lhs * rhs"""
-
-
-class DivF(BinaryReal, own="divf", f=Array.__truediv__, asm=infix("/")):
-    """result = lhs / rhs, correctly rounded; infinity or NaN for rhs 0."""
-
-
-class RemF(BinaryReal, own="remf", f=Array.remainder, asm=in_cpp(f"std::fmod({BOTH})")):
-    """The remainder of truncated division, exact, with the sign of lhs; NaN for rhs 0."""
 
 
 def ordered(first: Array, other: Array) -> Array:
@@ -76,39 +55,37 @@ def ignoring(f: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Arr
     return lambda a, b: b.isnan().where(a, a.isnan().where(b, f(a, b)))
 
 
-class MinimumF(
-    BinaryReal,
-    own="minimum",
-    f=propagating(lesser),
-    symbol="min",
-    asm=in_cpp(f"{EITHER_NAN}std::fmin({BOTH})"),
-):
-    """The smaller of two floats, -0 less than 0; NaN if either is."""
+def binary(
+    name: str, own: str, f: Callable[..., Array], cpp: str, meaning: str, symbol: str = ""
+) -> type[BinaryReal]:
+    """Return the page of a row: C++ is an operator, or the call of a function."""
+    asm = infix(cpp) if cpp in "+-*/" else in_cpp(f"{cpp}({{lhs}}, {{rhs}})")
+    return table_row(BinaryReal, name, meaning, own=own, f=f, asm=asm, symbol=symbol)
 
 
-class MaximumF(
-    BinaryReal,
-    own="maximum",
-    f=propagating(greater),
-    symbol="max",
-    asm=in_cpp(f"{EITHER_NAN}std::fmax({BOTH})"),
-):
-    """The larger of two floats, -0 less than 0; NaN if either is."""
+FMIN, FMAX = (f"{EITHER_NAN}std::{name}" for name in ("fmin", "fmax"))
+minimum, maximum = propagating(lesser), propagating(greater)
+fmin, fmax = ignoring(lesser), ignoring(greater)
+SMALLER, LARGER = (f"The {word} of two floats, -0 less than 0" for word in ("smaller", "larger"))
+REMAINDER = "The remainder of truncated division, exact, with the sign of lhs; NaN for rhs 0."
+QUOTIENT = "result = lhs / rhs, correctly rounded; infinity or NaN for rhs 0."
 
-
-class MinNumF(BinaryReal, own="minf", f=ignoring(lesser), asm=in_cpp(f"std::fmin({BOTH})")):
-    """The smaller of two floats, -0 less than 0; if one is NaN the other."""
-
-
-class MaxNumF(BinaryReal, own="maxf", f=ignoring(greater), asm=in_cpp(f"std::fmax({BOTH})")):
-    """The larger of two floats, -0 less than 0; if one is NaN the other."""
+AddF = binary("AddF", "addf", operator.add, "+", "result = lhs + rhs")
+SubF = binary("SubF", "subf", operator.sub, "-", "result = lhs - rhs")
+MulF = binary("MulF", "mulf", operator.mul, "*", "result = lhs * rhs")
+DivF = binary("DivF", "divf", Array.__truediv__, "/", QUOTIENT)
+RemF = binary("RemF", "remf", Array.remainder, "std::fmod", REMAINDER)
+MinimumF = binary("MinimumF", "minimum", minimum, FMIN, f"{SMALLER}; NaN if either is.", "min")
+MaximumF = binary("MaximumF", "maximum", maximum, FMAX, f"{LARGER}; NaN if either is.", "max")
+MinNumF = binary("MinNumF", "minf", fmin, "std::fmin", f"{SMALLER}; if one is NaN the other.")
+MaxNumF = binary("MaxNumF", "maxf", fmax, "std::fmax", f"{LARGER}; if one is NaN the other.")
 
 
 class PowF(
     BinaryReal,
     own="pow ->",
     f=functions.power,
-    asm=in_cpp(f"std::pow({BOTH})").over(Asm(dialect="math")),
+    asm=in_cpp("std::pow({lhs}, {rhs})").over(Asm(dialect="math")),
 ):
     """lhs to the power rhs, as TPOW."""
 
@@ -128,54 +105,36 @@ class NegF(UnaryReal, own="negf", f=flip_sign, asm=in_cpp("-{value}").over(Asm(d
     """The value with the other sign, NaN too."""
 
 
-class AbsF(UnaryReal, own="absf ->", f=clear_sign, asm=in_cpp("std::fabs({value})")):
-    """The value without its sign, NaN too."""
-
-
-class Exp(UnaryReal, own="exp ->", f=functions.exp, asm=in_cpp("std::exp({value})")):
-    """e to the power value, as TEXP."""
-
-
-class Log(UnaryReal, own="log ->", f=functions.log, asm=in_cpp("std::log({value})")):
-    """The natural logarithm, as TLOG."""
-
-
-class Sqrt(UnaryReal, own="sqrt ->", f=Array.sqrt, asm=in_cpp("std::sqrt({value})")):
-    """The square root, correctly rounded; NaN for negative values."""
-
-
-class Rsqrt(UnaryReal, f=functions.reciprocal_root, asm=in_cpp("1 / std::sqrt({value})")):
-    """1 / the square root, as TRSQRT."""
+def unary(
+    name: str, own: str, f: Callable[[Array], Array], cpp: str, meaning: str
+) -> type[UnaryReal]:
+    """Return the page of a row: C++ calls a function of the value."""
+    return table_row(UnaryReal, name, meaning, own=own, f=f, asm=in_cpp(f"{cpp}({{value}})"))
 
 
 def integral(rounding: Rounding) -> Callable[[Array], Array]:
     return lambda x: x.rint(rounding)
 
 
-class Floor(
-    UnaryReal, own="floor ->", f=integral(Rounding.FLOOR), asm=in_cpp("std::floor({value})")
-):
-    """The integral value at or below."""
+floor, ceil, trunc = map(integral, (Rounding.FLOOR, Rounding.CEIL, Rounding.TRUNC))
+nearest, to_even = map(integral, (Rounding.ROUND, Rounding.RINT))
+rsqrt = functions.reciprocal_root
+ROOT = "The square root, correctly rounded; NaN for negative values."
 
-
-class Ceil(UnaryReal, own="ceil ->", f=integral(Rounding.CEIL), asm=in_cpp("std::ceil({value})")):
-    """The integral value at or above."""
-
-
-class Trunc(UnaryReal, f=integral(Rounding.TRUNC), asm=in_cpp("std::trunc({value})")):
-    """The integral value toward zero."""
-
-
-class Round(
-    UnaryReal, own="round ->", f=integral(Rounding.ROUND), asm=in_cpp("std::round({value})")
-):
-    """The nearest integral value, half away from zero."""
-
-
-class RoundEven(
-    UnaryReal, own="rint ->", f=integral(Rounding.RINT), asm=in_cpp("std::nearbyint({value})")
-):
-    """The nearest integral value, half to even."""
+AbsF = unary("AbsF", "absf ->", clear_sign, "std::fabs", "The value without its sign, NaN too.")
+Exp = unary("Exp", "exp ->", functions.exp, "std::exp", "e to the power value, as TEXP.")
+Log = unary("Log", "log ->", functions.log, "std::log", "The natural logarithm, as TLOG.")
+Sqrt = unary("Sqrt", "sqrt ->", Array.sqrt, "std::sqrt", ROOT)
+Rsqrt = unary("Rsqrt", "", rsqrt, "1 / std::sqrt", "1 / the square root, as TRSQRT.")
+Floor = unary("Floor", "floor ->", floor, "std::floor", "The integral value at or below.")
+Ceil = unary("Ceil", "ceil ->", ceil, "std::ceil", "The integral value at or above.")
+Trunc = unary("Trunc", "", trunc, "std::trunc", "The integral value toward zero.")
+Round = unary(
+    "Round", "round ->", nearest, "std::round", "The nearest integral value, half away from zero."
+)
+RoundEven = unary(
+    "RoundEven", "rint ->", to_even, "std::nearbyint", "The nearest integral value, half to even."
+)
 
 
 class AbsI(Instr, own="absi signed", pipe=S):
