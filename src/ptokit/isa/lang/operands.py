@@ -201,9 +201,10 @@ class Attr(Field):
         family: str = "",
         in_values: object = None,
         in_cpp: Callable[..., str] | None = None,  # takes a value of type `kind`
+        doc: str = "",
     ) -> None:
         super().__init__("?")
-        self.in_values, self.in_cpp = in_values, in_cpp
+        self.in_values, self.in_cpp, self.doc = in_values, in_cpp, doc
         self.cpp, self.quoted, self.bits = cpp, quoted, bits
         self.newer, self.older, self.family = newer, older, family
         self.name = "?"  # until the page sets its name

@@ -17,6 +17,8 @@ from ptokit.isa.pages.slots import (
     split_in_cpp,
 )
 
+SHARES = "parts of the vector cores: 0 the whole for one, 1 rows, 2 columns; 3, 4 with a remainder"
+
 
 class AtFifo(
     Instr,
@@ -25,13 +27,9 @@ class AtFifo(
     uses=(FIFO,),
     disputes=("X63", "X64", "X71", "X72"),
 ):
-    """An operation of one end of a FIFO on a slot.
+    """An operation of one end of a FIFO on a slot."""
 
-    `split` says how the two vector cores share an entry: 0 one has it whole, 1 by rows, 2 by
-    columns, 3 and 4 the same with a remainder.
-    """
-
-    split = Attr(int, in_cpp=split_in_cpp)
+    split = Attr(int, in_cpp=split_in_cpp, doc=SHARES)
     rules = named("attribute", both(split >= 0, split <= 4), help="split is 0 to 4")
 
     @classmethod
@@ -71,7 +69,7 @@ def cpp(function: str, fifo: str = "pipe{id}", before: str = "", optional: bool 
     return Asm(cpp_of_views=CHIPS, cpp_text=before + call)
 
 
-HANDLE = "{handle}"
+BY_HANDLE = "{handle}"
 ONLY_SHARED = "give the vector core only for a split entry in vec"
 
 
@@ -272,10 +270,13 @@ class AllocToAic(AllocById, name="talloc_to_aic", core=VECTOR, example=TO_AIC):
 
 
 class TPush(ByHandle, pipe=S, fifo_role=FifoRole.PUSHES, example=OUT_OF_MEMORY):
-    """Push an entry into a FIFO; waits while all slots are in use."""
+    """Push an entry into a FIFO; waits while all slots are in use.
+
+    A tile is copied into the next slot. A slot that `talloc` gave is handed over as it was written.
+    """
 
     asm = Asm(order=("entry", "handle"), also=("TPUSH(handle, entry, subblock)",))
-    asm = asm.over(cpp("TPUSH", HANDLE)).over(OF_CORE)
+    asm = asm.over(cpp("TPUSH", BY_HANDLE)).over(OF_CORE)
     handle = ByHandle.handle
     entry = In(Entry, doc="the tile, or the slot that was allocated and written")
     subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
@@ -290,7 +291,7 @@ class TPop(ByHandle, pipe=S, fifo_role=FifoRole.POPS):
     """Pop the next entry of a FIFO into a declared tile; waits while there is none."""
 
     asm = Asm(order=("entry", "handle"), also=("TPOP(handle, entry, subblock)",))
-    asm = asm.over(cpp("TPOP", HANDLE)).over(OF_CORE)
+    asm = asm.over(cpp("TPOP", BY_HANDLE)).over(OF_CORE)
     handle = ByHandle.handle
     entry = Out(Entry, doc="receives the entry")
     subblock = In(Scalar, None, scalar="i64", key="aiv_subblockid", doc="which vector core")
@@ -308,7 +309,7 @@ class TPop(ByHandle, pipe=S, fifo_role=FifoRole.POPS):
 class TFree(ByHandle, pipe=S, fifo_role=FifoRole.FREES):
     """Give the slot of the oldest popped entry back to the other end of a FIFO."""
 
-    asm = Asm(order=("entry", "handle")).over(cpp("TFREE", HANDLE, optional=True))
+    asm = Asm(order=("entry", "handle")).over(cpp("TFREE", BY_HANDLE, optional=True))
     handle = ByHandle.handle
     entry = In(Entry, None, doc="the entry, where it lies in global memory")
 
@@ -319,7 +320,7 @@ class TFree(ByHandle, pipe=S, fifo_role=FifoRole.FREES):
 class TAlloc(ByHandle, pipe=S, fifo_role=FifoRole.ALLOCATES, example=OUT_OF_MEMORY):
     """The next free slot of a FIFO in global memory, to be written and then pushed."""
 
-    asm = Asm(order=("entry", "handle")).over(cpp("TALLOC", HANDLE))
+    asm = Asm(order=("entry", "handle")).over(cpp("TALLOC", BY_HANDLE))
     handle = ByHandle.handle
     entry = Out(Global, doc="becomes the slot")
     kind = TypeOf(entry)

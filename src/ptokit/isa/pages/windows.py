@@ -62,6 +62,7 @@ def between_vec_a2a3(
     return on(A2A3, *(when(several, part) for part in parts))
 
 
+INTO_VEC = "the vector core that receives acc; split: each gets half of the rows (m) or columns (n)"
 WORDS = "hardware reads 64-bit parameters from one unboxed row, one for each element"
 
 

@@ -125,7 +125,7 @@ def _operand(o: Operand) -> str:
 def _attribute(a: Attr) -> str:
     words = " | ".join(a.kind.options()) if issubclass(a.kind, Word) else a.kind.__name__
     default = "" if a.default is None or a.required else f", default {a.default}"
-    return f"attribute {a.key}: {words}{default}"
+    return f"attribute {a.key}: {words}{default}{f'; {a.doc}' if a.doc else ''}"
 
 
 BRACES = str.maketrans("", "", "{}")

@@ -22,7 +22,7 @@ class Extract(Instr, inner_flags=(A2A3, A5), abstract=True, asm=Asm(brackets=("r
     row = In(Index, 0, cpp="indexRow", doc="first row of the window")
     col = In(Index, 0, cpp="indexCol", doc="first column of the window")
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
-    mode = Attr(AccToVecMode, None, key="accToVecMode")
+    mode = Attr(AccToVecMode, None, key="accToVecMode", doc=INTO_VEC)
     elided = {"dst": Like(src, src.valid.rows - row, src.valid.cols - col)}
 
 

@@ -17,7 +17,7 @@ class Insert(Instr, abstract=True, specials=NAN_NARROWED, asm=Asm(brackets=("row
     row = In(Index, 0, cpp="indexRow", doc="first row of the window in dst")
     col = In(Index, 0, cpp="indexCol", doc="first column of the window in dst")
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
-    mode = Attr(AccToVecMode, None, key="accToVecMode")
+    mode = Attr(AccToVecMode, None, key="accToVecMode", doc=INTO_VEC)
 
     moved_types = staticmethod(as_shared)
     in_acc = when(

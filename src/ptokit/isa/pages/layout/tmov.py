@@ -67,7 +67,7 @@ class TMov(
     src = In(Tile, doc="the tile to move")
     quant = In(Scalar, None, scalar="u64", cpp="preQuantScalar", doc=PARAMETER_DOC)
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
-    mode = Attr(AccToVecMode, None, key="accToVecMode")
+    mode = Attr(AccToVecMode, None, key="accToVecMode", doc=INTO_VEC)
     phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
     asm = Asm(
         spellings=("tmov.m2l", "tmov.m2r", "tmov.m2b", "tmov.m2s", "tmov.a2v", "tmov.v2v"),
@@ -204,7 +204,7 @@ class TMovFp(
     src = In(Tile, doc="the accumulator tile to move")
     fp = In(Tile, loc=SCALING, doc=PARAMETERS_DOC)
     relu = Attr(ReluPreMode, ReluPreMode.NO_RELU, key="reluPreMode")
-    mode = Attr(AccToVecMode, None, key="accToVecMode")
+    mode = Attr(AccToVecMode, None, key="accToVecMode", doc=INTO_VEC)
     phase = Attr(Phase, Phase.UNSPECIFIED, key="stPhase")
     moved_types = staticmethod(moved_tiles)
     example = {"src": L0C, "fp": PARAMETERS, "dst": L1_I8}
