@@ -30,8 +30,13 @@ DEEPEST = 100  # nested calls
 def calls(func: Func) -> Iterator[tuple[Op, str]]:
     """Yield the calls of a function with the names of their callees."""
     for op in func.ops if func.has(CALLS) else ():
-        if isinstance(op, Op) and op.calls:
+        if isinstance(op, Op) and _runs_another(op):
             yield op, str(op.choice)
+
+
+def _runs_another(op: Op) -> bool:
+    """Return whether an op calls a function, or launches threads that run one."""
+    return CALLS in op.page.traits and not op.regions
 
 
 def entries(module: Module) -> list[Func]:
@@ -104,7 +109,7 @@ class _Inlining:
         """Return the block; `path` are the functions around it."""
         new = Block(block.args, trailing=block.trailing)
         for op in block.ops:
-            if isinstance(op, Op) and op.calls:
+            if isinstance(op, Op) and _runs_another(op):
                 new.ops += self._called(op, now, path)
                 continue
             new.ops.append(made := self._op(op, now, path))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ptokit.diagnostics.source import Span
 from ptokit.isa.lang.instr import Instr
-from ptokit.isa.lang.traits import CALLS, FLAGS, OUTSIDE, TERMINATOR, Resource, Trait
+from ptokit.isa.lang.traits import CALLS, FLAGS, OUTSIDE, TERMINATOR, THREADS, Resource, Trait
 from ptokit.isa.model.types import REGISTER_KINDS, Elided, PackedType, PtrType, Type
 
 
@@ -115,8 +115,8 @@ class Op:
 
     @property
     def calls(self) -> bool:
-        """True if it runs another function, which has not taken its place yet."""
-        return CALLS in self.page.traits and not self.regions
+        """True if it calls another function; a launch of threads is none."""
+        return CALLS in self.page.traits and THREADS not in self.page.traits
 
     def __deepcopy__(self, memo: dict[int, object]) -> Op:
         """Return a copy that shares the page, spans and comments, which never change."""
