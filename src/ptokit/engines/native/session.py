@@ -285,10 +285,10 @@ class Worker:
 
     def _point(self) -> None:
         """Update the table of memories, since other or grown arrays lie elsewhere."""
-        for row, (name, memory) in zip(self.rows, self._named(), strict=True):
+        for number, (name, memory) in enumerate(self._named()):  # mostly nothing has moved
             if memory.data is not self.pointed.get(name) or name in self.shadowed:
                 shadow = address_of(memory.shadow) if name in self.shadowed else 0
-                row[:] = address_of(memory.data), shadow, memory.size
+                self.rows[number] = address_of(memory.data), shadow, memory.size
                 self.pointed[name] = memory.data
 
     def run(self) -> None:
