@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
@@ -206,10 +207,15 @@ def _directed_choices(
     tried = set[frozenset[str]]()
     asked = [value for value in launch.conditions if value in unknown]
     nothing = PathCondition(launch.conditions)
+
+    @cache
+    def excluded(path: PathCondition) -> frozenset[str]:
+        return frozenset(value.name for value in asked if path.decided(value) is False)
+
     for op, path in [p for func in launch.funcs for p in _paths(func.body, unknown, nothing)]:
         if id(op) in begun or len(tried) == MOST_DIRECTED:
             continue
-        against = frozenset(value.name for value in asked if path.decided(value) is False)
+        against = excluded(path)
         if against not in tried:
             tried.add(against)
             yield PathChoice(launch.trip_counts[0], against=against)

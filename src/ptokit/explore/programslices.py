@@ -10,7 +10,7 @@ from typing import TypeAlias
 from ptokit.analysis.aliases import repeats
 from ptokit.analysis.facts import facts_of
 from ptokit.ir.editing import number_of
-from ptokit.ir.module import AnyOp, Block, Func, Op, Value
+from ptokit.ir.module import AnyOp, Func, Op, Value
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES, BY_LANE, CORE, FLAGS, FLOW, HANDLE, REGIONS
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import Kind, PtrType, ScalarType
@@ -90,26 +90,30 @@ def leads_to(func: Func, some: Collection[Value]) -> frozenset[Value]:
 
 
 def _dependents(func: Func, found: set[Value], each_iteration: bool) -> frozenset[Value]:
-    before = -1
-    while len(found) > before:  # until nothing is added: loops carry values back
-        before = len(found)
-        _depends(func.body, found, each_iteration)
+    direct, left = facts_of(func).made(_Dependences), [*found]
+    while left:
+        value = left.pop()
+        new = {*direct.on.get(value, ()), *(() if each_iteration else direct.by_end.get(value, ()))}
+        new -= found
+        found |= new
+        left += new
     return frozenset(found)
 
 
-def _depends(block: Block, found: set[Value], each_iteration: bool) -> None:
-    for op in block.ops:
-        named = [*op.values()] if isinstance(op, Op) else []
-        inputs = [v for _, v in named]
-        passed = [v for name, v in named if name != END] if each_iteration else inputs
-        for region in op.regions:
-            if not found.isdisjoint(passed):
-                found.update(region.args)
-            _depends(region, found, each_iteration)
-            if not found.isdisjoint(region.outcome):
-                found.update((*region.args, *op.results))
-        if not found.isdisjoint(inputs):
-            found.update(op.results)
+class _Dependences:
+    """The values of a function that depend directly on each value: `by_end`, by a trip count."""
+
+    def __init__(self, func: Func) -> None:
+        self.on = defaultdict[Value, list[Value]](list)
+        self.by_end = defaultdict[Value, list[Value]](list)
+        for op in func.ops:
+            for name, value in op.values() if isinstance(op, Op) else ():
+                self.on[value] += op.results
+                for region in op.regions:
+                    (self.by_end if name == END else self.on)[value] += region.args
+            for region in op.regions:
+                for value in region.outcome:
+                    self.on[value] += (*region.args, *op.results)
 
 
 def depending(func: Func, given: Collection[str] = ()) -> frozenset[Value]:

@@ -10,11 +10,12 @@ from functools import cached_property
 from itertools import chain, islice, product
 from math import prod
 from random import Random
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from ptokit.analysis.aliases import repeats
+from ptokit.analysis.facts import facts_of
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import PtoError
@@ -418,25 +419,41 @@ class LoopLengths:
         return [op for op in every if isinstance(op, Op)]
 
 
-def _branches_by(func: Func, values: Collection[Value]) -> bool:
+class _Branch(NamedTuple):
+    """A branch; `flags`: it has flags or selects handles; `issues`: it issues something."""
+
+    asked: Collection[Value]
+    flags: bool
+    issues: bool
+
+
+def _branches_by(func: Func, values: frozenset[Value]) -> bool:
     """Return whether flags depend on a branch on one of these values.
 
     That is: flags in the branch, a handle that it selects, or instructions in the branch while the
     ids of flags depend on these values.
     """
-    every = [op for op in func.ops if isinstance(op, Op)]
-    flags = [op for op in every if FLAGS in op.page.uses]
-    rotate = any(value in values for op in flags for _, value in op.values())
-    for op in every:
-        once = op.regions and not any(repeats(op, region) for region in op.regions)
-        if not (once and any(value in values for value in deciding(op))):
+    branches, ids = facts_of(func).made(_branches)
+    rotate = not values.isdisjoint(ids)
+    asking = (branch for branch in branches if not values.isdisjoint(branch.asked))
+    return any(branch.flags or (branch.issues and rotate) for branch in asking)
+
+
+def _branches(func: Func) -> tuple[list[_Branch], frozenset[Value]]:
+    """Return the branches of a function, and the values that select flags."""
+    found, ids = list[_Branch](), set[Value]()
+    for op in func.ops:
+        if not isinstance(op, Op):
             continue
-        inner = (one for region in op.regions for one in region.walk())
-        some = [one for one in inner if isinstance(one, Op) and is_issued(one)]
-        handles = any(not isinstance(value.type, ScalarType) for value in op.results)
-        if handles or (some and rotate) or any(FLAGS in one.page.uses for one in some):
-            return True
-    return False
+        if FLAGS in op.page.uses:
+            ids.update(value for _, value in op.values())
+        if op.regions and not any(repeats(op, region) for region in op.regions):
+            inner = (one for region in op.regions for one in region.walk())
+            some = [one for one in inner if isinstance(one, Op) and is_issued(one)]
+            handles = any(not isinstance(value.type, ScalarType) for value in op.results)
+            flags = handles or any(FLAGS in one.page.uses for one in some)
+            found.append(_Branch([*deciding(op)], flags, bool(some)))
+    return found, frozenset(ids)
 
 
 def _reads_number(op: Op) -> bool:
