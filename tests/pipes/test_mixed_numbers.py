@@ -18,6 +18,7 @@ from fuzz.scale import scaled
 from ptokit.api.program import Program
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.explore.drylaunch import DryLaunch
+from ptokit.explore.variedruns import HeldContent, MemoisedLaunch
 from ptokit.isa.model.targets import TARGETS
 from ptokit.launch.bind import bind
 from ptokit.machine.arguments import Launch
@@ -80,6 +81,24 @@ def test_what_any_mixture_of_small_numbers_shows_is_found(seed: int) -> None:
     lines = len(READ.splitlines())
     moved = {(slug, *(line + lines if line else 0 for line in two)) for slug, *two in expected}
     assert moved - reported(read, chip) == set()
+
+
+@pytest.mark.parametrize("seed", range(scaled(1)))
+def test_limits_refuse_the_runs_that_exceed_them(seed: int) -> None:
+    """Whether a run is too long may be known before it starts: the whole runs are the oracle."""
+    program, target = pto.loads(BranchyProgram(seed + 40).text()), TARGETS["a2a3"]
+    array = np.zeros((64, 64), np.float32)
+    given = {"x": array, "y": array, "n": 0, "m": 0}
+    launch = DryLaunch(Launch.of(bind(program.entry_named(None), given, target, {})), target)
+    whole, *limited = (MemoisedLaunch.of(launch, most, ()) for most in (100_000, 1, 8, 16, 32))
+    assert whole is not None
+    for numbers in product((0, 1, 3, 7), repeat=2):
+        some = dict(zip("nm", numbers, strict=True))
+        issue = whole.issue(0, some, HeldContent(()))
+        used = whole.limits.used
+        for one in filter(None, limited):
+            short = one.issue(0, some, HeldContent(())) is not None
+            assert short == (issue is not None and used <= (one.limits.most or 0))
 
 
 # of the one numbered 63 only other blocks than the first come to a loop, with some numbers

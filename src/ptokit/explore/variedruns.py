@@ -11,6 +11,7 @@ from itertools import islice, product
 from random import Random
 from typing import TypeAlias
 
+from ptokit.analysis.aliases import repeats
 from ptokit.analysis.known import Facts
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.reference.interpreter import InterpretedMachine, Step, execution
@@ -34,20 +35,23 @@ from ptokit.explore.pathruns import dry_runs
 from ptokit.explore.programslices import (
     block_queries,
     branching,
+    computed,
     decided,
+    deciding,
     depending,
     depends,
     from_memory,
     is_issued,
     keeps_numbers,
     leads_to,
+    loop_bounds,
     placing,
     source,
 )
 from ptokit.explore.samplevalues import Numbers, bounds_of, mixtures
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
-from ptokit.isa.lang.traits import FLAGS, MACHINE
+from ptokit.isa.lang.traits import FLAGS, FLOW, MACHINE
 from ptokit.isa.pages.grid import launch_query
 from ptokit.machine.arguments import Env
 from ptokit.machine.execute import Core, whole_number
@@ -396,6 +400,10 @@ class MemoisedLaunch:
         self.made.block(replace(bound.func.body, ops=same))(self.env)
         self.made.done = {*same}
         self.body = self.made.block(bound.func.body)
+        given = {value for value in bound.numbers if whole_number(value)}
+        known = computed((op for op in bound.func.ops if isinstance(op, Op)), given)
+        self.scalars = self.made.block(Block(ops=[*dict.fromkeys(known.values())]))
+        self.least = _least_work(bound.func.body, self.made)
 
     @staticmethod
     def of(launch: DryLaunch, most: int, arrays: Collection[str]) -> MemoisedLaunch | None:
@@ -421,7 +429,50 @@ class MemoisedLaunch:
         assert isinstance(flags, IssuedFlags)
         flags.of = one
         own = {value: numbers[value.name] for value in self.bound.numbers if value.name in numbers}
+        env: Env = {**self.env, **self.bound.numbers, **own}
+        if self._too_long(env):
+            return None
         with suppress(PtoError):
-            self.body({**self.env, **self.bound.numbers, **own})
+            self.body(env)
             return issue
         return None
+
+    def _too_long(self, env: Env) -> bool:
+        """Return whether trip counts alone show that a run exceeds the limit."""
+        known, limits = {**env}, self.limits
+        with suppress(PtoError):
+            self.scalars(known)
+        limits.ran = limits.idle = 0
+        if limits.most is None or self.least(known) <= limits.most:
+            return False
+        limits.ran = limits.most
+        return True
+
+
+def _least_work(block: Block, run: DryRun) -> Callable[[Env], int]:
+    """Return a function that counts the instructions of a block that limits count, at least.
+
+    Its argument has the known numbers: a loop with other bounds may have no iteration.
+    """
+    ops = [op for op in block.ops if isinstance(op, Op)]
+    own = sum(is_issued(op) or (FLAGS in op.page.uses and run.counts(op)) for op in ops)
+    inner = [_least_of(op, run) for op in ops if op.regions]
+    return lambda env: own + sum(least(env) for least in inner)
+
+
+def _least_of(op: Op, run: DryRun) -> Callable[[Env], int]:
+    """Return the same for an op with regions."""
+    regions = [_least_work(region, run) for region in op.regions]
+    bounds, asked = loop_bounds(op), next(deciding(op), None)
+    branches = FLOW in op.page.uses and not any(repeats(op, region) for region in op.regions)
+
+    def least(env: Env) -> int:
+        if bounds is not None and env.keys() >= {*bounds}:
+            lower, upper, step = (env[value] for value in bounds)
+            trips = -((lower - upper) // step) if step > 0 else 0
+            return trips * max(regions[0](env), 1) if trips > 0 else 0
+        if branches and asked in env:
+            return sum(one(env) for one in (regions[:1] if env[asked] else regions[1:]))
+        return 0
+
+    return least
