@@ -1,4 +1,4 @@
-"""Long code without loops: equal instructions at other addresses."""
+"""Long code without loops: equal instructions at other addresses, and modules of their own."""
 
 from pathlib import Path
 from random import Random
@@ -8,6 +8,8 @@ import pytest
 
 import ptokit as pto
 from ptokit.engines.kernels.opfunction import OpFunction
+from ptokit.engines.native.modulewriter import LINKS
+from ptokit.machine import cache
 from ptokit.machine.record.expressions import Recording
 
 TILE, VIEW = "!pto.tile_buf<vec, 8x16xf32>", "!pto.tensor_view<8x16xf32>"
@@ -44,17 +46,23 @@ def test_equal_instructions_are_emitted_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
-    emitted = list[Recording]()
-    body = OpFunction.body
+    emitted, modules = list[Recording](), list[str]()
+    body, machine_code = OpFunction.body, cache.machine_code
 
     def emit(function: OpFunction, recording: Recording) -> None:
         emitted.append(recording)
         body(function, recording)
 
+    def compiled(text: str, processor: cache.Processor) -> bytes:
+        modules.append(text)
+        return machine_code(text, processor)
+
     monkeypatch.setattr(OpFunction, "body", emit)
+    monkeypatch.setattr(cache, "machine_code", compiled)
     x = np.random.default_rng(0).integers(-9, 9, 128 * 11).astype(np.float32)
-    kernel, y = pto.loads(program(300)), np.zeros_like(x)
+    kernel, y = pto.loads(program(400)), np.zeros_like(x)
     expected = kernel.run(x=x, y=y, target="cpu", engine="reference")["y"]
     found = kernel.run(x=x, y=y, target="cpu", engine="native")["y"]
     assert found.tobytes() == expected.tobytes()
-    assert len(emitted) < 200  # of 322 instructions
+    assert len(emitted) < 120  # of 422 instructions
+    assert len(modules) == 1 + LINKS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -14,7 +14,8 @@ from typing import Any
 from ptokit.machine import codefolder
 
 llvm: Any = import_module("llvmlite.binding")  # Any: it has no types
-VERSION = f"3 {import_module('llvmlite').__version__}"
+VERSION = f"4 {import_module('llvmlite').__version__}"
+QUICK = "; compiled at level 0\n"  # the first line of a module of code that runs once
 
 
 @dataclass(frozen=True)
@@ -91,42 +92,54 @@ def compiled(
 ) -> tuple[MachineCode, bytes]:
     """Return machine code, and the bytes stored with it, from the cache or made by `make`.
 
-    `make` returns LLVM text and bytes; with None instead of bytes, the cache keeps nothing.
+    `make` returns LLVM text and bytes; with None instead of bytes, the cache keeps nothing. The
+    text may have further modules, each of which begins with `QUICK`.
     """
     _initialise()
     name = codefolder.name_of((VERSION, processor.cpu, processor.features, key))
     found = codefolder.read(name)
     if found is None:
         text, beside = make()
-        size = len(beside or b"").to_bytes(8, "little")
-        found = size + (beside or b"") + machine_code(text, processor)
+        first, *others = text.split(f"\n{QUICK}")
+        objects = [machine_code(t, processor) for t in (first, *(QUICK + o for o in others))]
+        found = b"".join(len(p).to_bytes(8, "little") + p for p in (beside or b"", *objects))
         if beside is not None:
             codefolder.write(name, found)
-    start = 8 + int.from_bytes(found[:8], "little")
+    kept, *objects = _parts(found)
     empty = llvm.parse_assembly("")
     empty.triple = llvm.get_default_triple()
     engine = llvm.create_mcjit_compiler(empty, _target_machine(processor))
-    engine.add_object_file(llvm.ObjectFileRef.from_data(found[start:]))
+    for part in objects:
+        engine.add_object_file(llvm.ObjectFileRef.from_data(part))
     engine.finalize_object()
-    return MachineCode(engine), found[8:start]
+    return MachineCode(engine), kept
 
 
-def _target_machine(processor: Processor) -> Any:  # Any: llvmlite has no types
-    """Return LLVM's code generator of level 1.
+def _parts(stored: bytes) -> Iterator[bytes]:
+    """Yield the parts of a file, each of which follows its size."""
+    start = 0
+    while start < len(stored):
+        begin = start + 8
+        start = begin + int.from_bytes(stored[start:begin], "little")
+        yield stored[begin:start]
+
+
+def _target_machine(processor: Processor, level: int = 1) -> Any:  # Any: llvmlite has no types
+    """Return LLVM's code generator.
 
     Level 0 takes a third of the time, but a GEMM of 1024 then takes four times as long: a first
     call on large arrays loses more than it gains. A thread that compiles again would hold the
-    lock of llvmlite, for which the next kernel waits.
+    lock of llvmlite, for which the next kernel waits. Level 0 is for code that runs once.
     """
     target = llvm.Target.from_triple(processor.triple or llvm.get_default_triple())
-    return target.create_target_machine(
-        cpu=processor.cpu, features=processor.features, opt=1, reloc="pic", codemodel="jitdefault"
-    )
+    reloc = "pic" if level else "static"  # other modules are reached by absolute addresses only
+    how: Any = {"features": processor.features, "codemodel": "jitdefault"}  # Any: as above
+    return target.create_target_machine(cpu=processor.cpu, opt=level, reloc=reloc, **how)
 
 
 def machine_code(text: str, processor: Processor) -> bytes:
     """Return an object file of LLVM text. The text has vectors already: no vectoriser runs."""
-    machine = _target_machine(processor)
+    machine = _target_machine(processor, 0 if text.startswith(QUICK) else 1)
     module = llvm.parse_assembly(text)
     module.verify()
     module.triple = machine.triple

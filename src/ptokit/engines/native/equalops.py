@@ -120,11 +120,9 @@ class EqualOps:
 
 
 def _number(value: object) -> Parts | None:
-    if type(value) is int:
-        return (value,)
-    if not isinstance(value, Known):
-        return None
-    return value.dtype.name, value.array.codes.shape, value.array.codes.tobytes()
+    if isinstance(value, Known):
+        return value.dtype.name, value.array.codes.shape, value.array.codes.tobytes()
+    return (value,) if type(value) is int else None
 
 
 def _place(cells: Elements) -> Place:

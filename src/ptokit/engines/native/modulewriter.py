@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field
@@ -11,13 +12,16 @@ from ptokit.engines.native import calls
 from ptokit.engines.native.calls import FirstUse
 from ptokit.engines.native.compiledwaits import lowered
 from ptokit.engines.native.coroutines import coroutine
-from ptokit.engines.native.entry import DECLARATIONS, block, cleared, constant, launch
+from ptokit.engines.native.entry import DECLARATIONS, apart, block, cleared, constant, launch
 from ptokit.engines.native.mainfunction import OVERFLOW, MainFunction
 from ptokit.engines.native.plan import TOO_LARGE
 from ptokit.engines.native.sharedcode import merged
 from ptokit.ir.module import Op
 from ptokit.machine.arguments import Env
 from ptokit.machine.record.trace import Recorded, Space
+
+MANY = 500  # lines without loops that become a module; LLVM's time grows with the square of more
+LINKS = sys.platform == "linux"  # LLVM has no absolute calls between modules elsewhere
 
 
 @dataclass
@@ -56,6 +60,9 @@ class ModuleWriter(MainFunction):
         tables = [constant(n, table) for n, table in enumerate(self.tables)]
         called = [*self.kernels.values(), *functions.definitions]
         main = [*tables, *map(functions.called, self.beside()), *self._functions(local)]
+        large = len(self.code.lines) >= MANY and not (self.repeats or self.suspends)
+        if large and LINKS and not any("alwaysinline" in text for text in (*called, *main)):
+            return apart(called, main)
         return "\n\n".join([*called, *main, *DECLARATIONS])
 
     def _functions(self, local: Iterable[Space]) -> tuple[str, ...]:
