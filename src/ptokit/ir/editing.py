@@ -54,7 +54,7 @@ def _needed(page: type[Instr]) -> frozenset[str]:
 @cache
 def constant_page() -> type[Instr]:
     """Return the page of an op that defines a number; PtoError if no page does."""
-    for page in searched("shapes", "same"):
+    for page in searched("shapes", "constant"):
         if page.asm.shape == "constant":
             return page
     raise error("unknown-op", "a number cannot be a result", help="name a value")
@@ -139,7 +139,7 @@ def terminator_of(op: Op) -> type[Instr]:
 
 def shaped(shape: str) -> type[Instr]:
     """Return the page whose text has this shape; PtoError if no page does."""
-    for page in searched("shapes", "same"):
+    for page in searched("shapes", shape):
         if page.asm.shape == shape:
             return page
     raise error("unknown-op", f"no instruction is a {shape!r}", help="write one block")
