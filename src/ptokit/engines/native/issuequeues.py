@@ -181,7 +181,7 @@ class QueueingCompiler(Compiler):
             with code.when(waits), code.when(self._blocked()):
                 self.store(self.place(LEAST), 0)  # the core may be resumed at any time
                 self._suspend()
-                self._again()
+                self._retry()
 
     @property
     def may_suspend(self) -> bool:
@@ -200,7 +200,7 @@ class QueueingCompiler(Compiler):
         found = self.code.let(f"call i32 @blocked({PASSED})")
         return Truth(self.code, self.code.let(f"icmp ne i32 {found}, 0"))
 
-    def _again(self) -> None:
+    def _retry(self) -> None:
         """Retry the queues that wait for other cores."""
         failed = self.code.let(f"call i32 @again({PASSED})")
         self.code.fail(self.code.let(f"icmp ne i32 {failed}, 0"))
@@ -217,7 +217,7 @@ class QueueingCompiler(Compiler):
         yield
         with code.when(self.load(self.place(LEAST)) > 0):  # the core may have signalled itself
             self._suspend()
-        self._again()
+        self._retry()
         code.jump(head)
         code.start(done)
 
@@ -320,7 +320,7 @@ class QueueingCompiler(Compiler):
         self.tries = False
         code.branch(self.load(self.place(LEAST)) < 0, waits, done)
         code.start(waits)
-        self._again()
+        self._retry()
         code.jump(head)
         code.start(done)
 
