@@ -14,6 +14,7 @@ from every import every
 CHIPS = ("a2a3", "a5")
 F32, I32, F16 = "16x64xf32", "16x64xi32", "16x64xf16"
 MASK, COLUMN, ROW = "16x32xui8", "16x8xf32, valid=16x1", "1x64xf32"
+PART, FILLED = "16x64xf32, valid=3x10", "16x64xf32, pad=1"
 RECORDS, LONG, WIDE = "16x128xf32", "1x256xf32", "16x128xf32"
 
 
@@ -90,6 +91,7 @@ CASES: list[Case] = [
     ("tcolmax", {"a": F32, "d": ROW}, {"a2a3": "a", "a5": "a"}, "", ""),
     ("tconcat", {"a": F32, "b": F32, "d": WIDE}, {"a2a3": "", "a5": ""}, "", ""),
     ("tpartmax", FP, {"a2a3": "ab", "a5": "ab"}, "", ""),
+    ("tfillpad_inplace", {"a": PART, "d": FILLED}, {"a2a3": "a", "a5": "a"}, "", ""),
     ("tgatherb", {"a": F32, "b": "16x8xui32", "d": F32}, {"a2a3": "", "a5": ""}, "", ""),
     ("tscatter", {"a": F32, "b": I32, "d": F32}, {"a2a3": "", "a5": ""}, "", ""),
     ("tsort32", {"a": F32, "b": "16x64xui32", "d": RECORDS}, {"a2a3": "", "a5": ""}, "", ""),

@@ -75,6 +75,7 @@ class Stretch(NamedTuple):
 
 Pieces: TypeAlias = "dict[Value, Stretch]"
 Seen: TypeAlias = "tuple[object, ...]"
+Bound: TypeAlias = "tuple[Operand, Value]"
 
 
 def sharing(func: Func, pieces: Pieces, facts: Facts) -> Iterator[Diagnostic]:
@@ -142,8 +143,8 @@ def _shared(op: Op, pieces: Pieces, facts: Facts) -> Iterator[Diagnostic]:
             continue
         over = _in_place(op, (a, first), (b, second), facts)
         out, source = (one, two) if a.written else (two, one)
-        over = over and out.width <= source.width
-        follows = _is_written_over(op, a, b) and out.trails(source)
+        listed = _is_written_over(op, (a, first), (b, second), facts)
+        follows = listed and out.trails(source)
         if not (follows or (over and one.lies_as(two))):
             unless = ", unless they start at the same byte" if over else ""
             yield _diagnostic(op, (a, one), (b, two), facts, unless)
@@ -167,18 +168,22 @@ def _among(some: Iterable[Operand], *operands: Operand) -> bool:
     return {o.name for o in operands} <= {o.name for o in some}
 
 
-def _is_written_over(op: Op, *operands: Operand) -> bool:
-    return any(_among(some, *operands) for some in op.page.written_over)
+def _is_written_over(op: Op, first: Bound, second: Bound, facts: Facts) -> bool:
+    """Return whether the page names both operands, and no element of the output is larger."""
+    (a, one), (b, two) = first, second
+    out, source = map(facts.type_of, (one, two) if a.written else (two, one))
+    if not (isinstance(out, TileType) and isinstance(source, TileType)):
+        return False
+    named = any(_among(some, a, b) for some in op.page.written_over)
+    return named and out.dtype.bits <= source.dtype.bits
 
 
-def _in_place(
-    op: Op, first: tuple[Operand, Value], second: tuple[Operand, Value], facts: Facts
-) -> bool:
+def _in_place(op: Op, first: Bound, second: Bound, facts: Facts) -> bool:
     """Return whether one operand may be written over the other, from the first byte on."""
     from ptokit.analysis.inplace import pointwise  # rarely needed, needs NumPy
 
-    (a, one), (b, two) = first, second
-    if _is_written_over(op, a, b):
+    (_, one), (b, two) = first, second
+    if _is_written_over(op, first, second, facts):
         return True
     if one is two:  # as if they were two tiles
         two = Value(f"{two.name} again", facts.type_of(two))
