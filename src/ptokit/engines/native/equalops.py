@@ -27,7 +27,7 @@ Parts: TypeAlias = "tuple[object, ...]"
 
 
 class OpKind(NamedTuple):
-    """What an instruction is, apart from the places of its operands."""
+    """The kind of an instruction: all but the places of its operands."""
 
     parts: Parts
     places: tuple[Place, ...]
@@ -64,7 +64,10 @@ class EqualOps:
     types: dict[int, tuple[object, str]] = field(default_factory=dict[int, "tuple[object, str]"])
 
     def kind(self, op: Op, values: ByName) -> OpKind | None:
-        """Return the kind of an instruction; None if a number of its operands is symbolic."""
+        """Return the kind of an instruction; None if one of its numbers is symbolic.
+
+        None also if its body takes a resource or a type, or gives a handle.
+        """
         if ALIASES in op.page.traits or op.page.uses or op.page.types:
             return None
         parts: list[object] = [op.page, op.name, repr(op.attrs)]

@@ -248,7 +248,7 @@ class Compiler(ModuleWriter):
     def _write(self, op: Op, env: Env) -> None:
         """Emit the writes of the scalar unit, if the rules hold."""
         try:
-            self._perform(op, env, True, True)
+            self._perform(op, env, self._function(op, env, True))
         except NotNative as reason:
             self._by_reference(op, env, reason)
 
@@ -265,7 +265,8 @@ class Compiler(ModuleWriter):
         window = AxisWindow(0, 1)
         self.recording.stores.append(WindowStore(place, window, window, value))
         try:
-            self._perform(op, env, condition, True, slot)
+            function = self._function(op, env, condition)
+            self._perform(op, env, function, condition, number=slot)
         except NotNative as reason:
             self._by_reference(op, env, reason, slot)
         bits = self.code.let(f"load i{dtype.size * 8}, ptr {self.place(slot)}")
@@ -375,17 +376,22 @@ class Compiler(ModuleWriter):
             self._finish()
             return
         spoils = [*self.spoiled(op, values)]
-        self._perform(op, env, condition, size, kind=kind)
+        function = self._function(op, env, condition)
+        self._perform(op, env, function, condition, size)
+        if kind is not None and function is not None:
+            self.equal.keep(kind, self.recording, function)
         self.spoil(spoils, size)
 
     def _again(self, op: Op, env: Env, values: ByName, kind: OpKind) -> bool:
         """Compile an instruction that equals an earlier one; return whether there is one."""
         earlier = self.equal.emitted.get(kind.parts)
-        if earlier is not None:
-            self.recording, function = earlier.at(kind.places)
-            self._execute(op, env, function, True, True)
-            self.spoil(self.spoiled(op, values), True)
-        return earlier is not None
+        if earlier is None:
+            return False
+        spoils = [*self.spoiled(op, values)]
+        self.recording, function = earlier.at(kind.places)
+        self._perform(op, env, function)
+        self.spoil(spoils, True)
+        return True
 
     def _arguments(self, op: Op, env: Env, values: ByName) -> ByName:
         """Return the arguments of the body; NotNative if it needs state of the reference."""
@@ -397,60 +403,34 @@ class Compiler(ModuleWriter):
             raise NotNative(f"it works on the core's {', '.join(missing)}")
         return arguments(op.page, values, offered)
 
-    def _perform(
-        self,
-        op: Op,
-        env: Env,
-        condition: Condition,
-        size: Condition,
-        result: int | None = None,
-        kind: OpKind | None = None,
-    ) -> None:
-        """Compile and call the recorded operations."""
+    def _function(self, op: Op, env: Env, condition: Condition) -> OpFunction | None:
+        """Emit the function of the recorded operations; None if uses of the result replace it."""
         certain = every((condition, *self.recording.guards)) is True and not self.code.answers
         if self.forwarding.forwards(op, env, self.recording, certain=certain):
             self.initial.effects(self.recording, None)
-            return
+            return None
         apart = partial(related, guards=self.recording.guards)
         function = OpFunction(self.host, apart, lambda cells: cells.memory.name in self.tracked)
         function.whole, function.by_data = on_registers(op), self.initial.flow.chosen_by_data
         function.body(self.recording)
-        self._execute(op, env, function, condition, size, result)
-        if kind is not None:
-            self.equal.keep(kind, self.recording, function)
+        return function
 
-    def _execute(
+    def _perform(
         self,
         op: Op,
         env: Env,
-        function: OpFunction,
-        condition: Condition,
-        size: Condition,
-        result: int | None = None,
+        function: OpFunction | None,
+        condition: Condition = True,
+        size: Condition = True,
+        number: int | None = None,
     ) -> None:
-        """Apply the recorded operations to what is known, and call their function."""
+        """Call the function of recorded operations, if any: with its guard, and the fallback."""
+        if function is None:
+            return
         condition = every((condition, *self.recording.guards, *self.ends()))
-        counts = None if size is True else calls.counts_of_output(self, op, env)
-        recording = self.forwarding.copied(self.recording)
-        self.initial.effects(recording, counts, lanes=function.whole)
-        self.read_arrays |= calls.arrays_of(r.cells for r in self.recording.reads)
-        written = [s.cells for s in self.recording.stores]
-        self.written_arrays |= calls.arrays_of(written)
-        here = (c for c in written if text(c.origin) not in self.code.by_block)
-        self.in_order |= bool(calls.arrays_of(here))
-        if self.recording.stores:
-            self._call(op, env, function, condition, size, result)
-
-    def _call(
-        self,
-        op: Op,
-        env: Env,
-        function: OpFunction,
-        condition: Condition,
-        size: Condition,
-        number: int | None,
-    ) -> None:
-        """Emit the call, its guard, and the fallback to the reference."""
+        self._learn(op, env, function, size)
+        if not self.recording.stores:
+            return
         self.leave_where_too_large()
         name = self.shared(function, op, env)
         self.scratch = max(self.scratch, function.scratch.size)
@@ -472,6 +452,17 @@ class Compiler(ModuleWriter):
             self._ask(op, env, result=number, after=after)
         elif isinstance(size, Truth):
             self.code.start(after)
+
+    def _learn(self, op: Op, env: Env, function: OpFunction, size: Condition) -> None:
+        """Add what the recorded operations do to the facts about memories and arrays."""
+        counts = None if size is True else calls.counts_of_output(self, op, env)
+        recording = self.forwarding.copied(self.recording)
+        self.initial.effects(recording, counts, lanes=function.whole)
+        self.read_arrays |= calls.arrays_of(r.cells for r in self.recording.reads)
+        written = [s.cells for s in self.recording.stores]
+        self.written_arrays |= calls.arrays_of(written)
+        here = (c for c in written if text(c.origin) not in self.code.by_block)
+        self.in_order |= bool(calls.arrays_of(here))
 
     def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, **how: Any) -> None:
         """Call the reference for one instruction, with the current numbers of its operands.
