@@ -26,11 +26,6 @@ def parameters(function: Hook) -> tuple[str, ...]:
     return code.co_varnames[first : code.co_argcount + code.co_kwonlyargcount]
 
 
-def words(function: Hook) -> tuple[str, ...]:
-    """Return the names of methods and globals that a function uses."""
-    return _code(function).co_names
-
-
 @cache
 def takes_all(function: Hook) -> bool:
     """Return whether a function has a parameter `**given`."""

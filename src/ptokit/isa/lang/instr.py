@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Computed, Const, Env, Expr, Field, Many
 from ptokit.isa.formula.rules import NO_WIDE_CASTS, Rule, named, on, rules_of, when
 from ptokit.isa.lang.asm import Asm
-from ptokit.isa.lang.hooks import Hook, check_body, check_hooks, parameters, words
+from ptokit.isa.lang.hooks import Hook, check_body, check_hooks, parameters
 from ptokit.isa.lang.operands import (
     REQUIRED,
     Apart,
@@ -221,7 +221,7 @@ class Instr:
     )
     # it changes the valid region of its first operand, a handle
     resizes: ClassVar[Derived[bool]] = Derived(
-        lambda page: HANDLE in page.traits and "resize" in words(page.run)
+        lambda page: HANDLE in page.traits and any(o.counts for o in page.operands)
     )
     # its result is storage at an address that follows from the address of its input
     derives: ClassVar[Derived[bool]] = Derived(

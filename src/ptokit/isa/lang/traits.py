@@ -13,7 +13,9 @@ class Trait(Enum):
     READDRESSES = "its result is storage at another address: its `addr`, or one from its input's"
     RECEIVES = "its result is storage that another core fills, where that one wants it"
     ALIASES = "its output becomes a handle on the bytes of its input"
-    HANDLE = "resizes its first operand, a handle, or ends the use of its bytes; reads none of them"
+    HANDLE = (
+        "gives its first operand, a handle, the extents of the others; without them, ends its use"
+    )
     WINDOW = "what it gives is a part of its input and keeps the strides of the whole"
     TERMINATOR = "ends a region: its operands are what the region gives"
     BY_SCALAR = "the scalar unit reads or writes elements of memory"
@@ -41,7 +43,7 @@ ALLOCATES, READDRESSES, RECEIVES, ALIASES, HANDLE, WINDOW, TERMINATOR, BY_SCALAR
 CALLS, EXPOSES, RECOVERS, BRANCHES, BY_LANE, THREADS, ONE_ELEMENT = list(Trait)[8:15]
 ADDRESSES, SIGNALLING, INVALIDATES, STOPS, BY_INDEX, BEGINS, AWAITS = list(Trait)[15:22]
 MADE, COLLECTIVE = list(Trait)[22:]
-EXTENTS = "extents of threads"  # the register of those of launches that are calls
+EXTENTS = "extents of threads"  # a register: of the launches behind it that are calls
 
 
 class FifoRole(Enum):
