@@ -22,7 +22,7 @@ from ptokit.isa.index import lookup, pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import MADE, WINDOW
 from ptokit.isa.model.targets import Target
-from ptokit.isa.model.tiles import VECTORS, RegisterType
+from ptokit.isa.model.tiles import COUNTS, VECTORS, RegisterType
 from ptokit.isa.model.types import OpaqueType, PtrType
 
 TILES = "tiles are !pto.tile_buf<...> or !pto.tile<...>"
@@ -66,7 +66,7 @@ def unknown_op(op: OpaqueOp, of_threads: bool = False) -> Diagnostic:
     spelled = {str(getattr(v.type, "written", "")) for v in op.uses}
     vector = next((one for one in VECTORS if one in spelled), None)
     if vector is not None:
-        message = f"{op.name}: {vector} holds what a merge counts and cannot be an operand"
+        message = f"{op.name}: {vector} holds {COUNTS} and cannot be an operand"
         help = "use a scalar type: index, i16, i32 or another"
         return Diagnostic("foreign-op", message, op.span, Severity.WARNING, help=help)
     meant = all(kind.foreign for kind in kinds) and (kinds or lookup(op.name))

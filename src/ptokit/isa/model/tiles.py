@@ -299,7 +299,8 @@ def tile_type(
     return TileType(loc, dtype, rows, cols, shape, layout, fractal, pad, compact)
 
 
-# Tiles that text spells as MLIR vectors: the counts of a merge.
+# Tiles that text spells as MLIR vectors, and what they hold.
+COUNTS = "what a merge counts"
 VECTORS: dict[str, TileType] = {"vector<4xi16>": tile_type(VEC, i16, 1, 16, valid=(1, 4))}
 
 # Layout and fractal of each L0 location's alias (TileLeft, TileRight, ...).
