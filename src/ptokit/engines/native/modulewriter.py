@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from copy import copy
@@ -21,7 +22,8 @@ from ptokit.machine.arguments import Env
 from ptokit.machine.record.trace import Recorded, Space
 
 MANY = 500  # lines without loops that become a module; LLVM's time grows with the square of more
-LINKS = sys.platform == "linux"  # LLVM has no absolute calls between modules elsewhere
+# absolute calls between modules, which are tried on this kind of machine only
+LINKS = sys.platform == "linux" and os.uname().machine == "x86_64"
 
 
 @dataclass
