@@ -209,7 +209,7 @@ def check_meant(setting: Op, fifos: Sequence[Op]) -> Iterator[Diagnostic]:
 
 
 def _set_by(op: Op) -> str:
-    """Return which numbers of a conversion an op sets."""
+    """Return which numbers of a conversion an op sets: a "vector" in memory, or a "scalar"."""
     return "vector" if op.page.operands[0].in_memory else "scalar"
 
 

@@ -44,7 +44,8 @@ class QueuedFlags(Flags):
 
     def __init__(self, issued: Flags, queues: HeldQueues) -> None:
         super().__init__()
-        self.issued, self.queues, self.told = issued, queues, type(issued) is not Flags
+        self.issued, self.queues = issued, queues
+        self.told = type(issued) is not Flags  # else nobody hears of the issue
         self.acquired, self.freed = Counter[int](), Counter[int]()  # of each buffer
 
     def set(self, source: Queue, target: Queue, event: int) -> None:

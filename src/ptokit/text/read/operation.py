@@ -97,7 +97,10 @@ def _new(p: Parser, start: int) -> AnyOp:
 
 
 def _of_another_level(problem: PtoError, forms: tuple[type[Instr], ...]) -> bool:
-    """Return whether the error is about types that the instruction has at another level."""
+    """Return whether the error is about types that the instruction has at another level.
+
+    The casts of MLIR's builtin dialect stand between levels.
+    """
     slugs = {d.slug for d in problem.diagnostics}
     return forms[0].asm.dialect == "builtin" and slugs <= {"type-mismatch", "operand-count"}
 
