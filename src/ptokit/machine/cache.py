@@ -149,11 +149,13 @@ def machine_code(text: str, processor: Processor) -> bytes:
     passes.add_always_inliner_pass()
     passes.add_ipsccp_pass()
     passes.add_sroa_pass()
-    passes.add_simplify_cfg_pass()
     passes.run(module, builder)
     if "@llvm.coro" in text:  # the pipeline of level 0 lowers coroutines
-        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(0))
-        builder.getModulePassManager().run(module, builder)
+        lowering = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(0))
+        lowering.getModulePassManager().run(module, lowering)
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_simplify_cfg_pass()  # also of the function that ends a coroutine: a copy of its body
+    passes.run(module, builder)
     llvm.set_option("ptokit", "-disable-lsr=true")  # half of the time; loops are no faster for it
     try:
         return machine.emit_object(module)
