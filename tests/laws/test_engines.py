@@ -19,7 +19,8 @@ from account.files import ROOT
 from fuzz.scale import sampled, scaled
 from ptokit.api.kernel.loading import loads
 from ptokit.diagnostics.diagnostic import CallError
-from ptokit.engines.native.compile import compile_op, compile_program
+from ptokit.engines.native.compile import compile_program
+from ptokit.engines.native.singleop import compile_op
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import ALIASES

@@ -12,7 +12,7 @@ from engines import Case, Outcome, build, differences, drawn, instruction, outco
 
 from fuzz.scale import sampled, scaled
 from ptokit.engines import native
-from ptokit.engines.native.compile import single
+from ptokit.engines.native.singleop import single
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Instr
 from ptokit.machine import execute

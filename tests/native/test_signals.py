@@ -12,7 +12,7 @@ from every import every
 from fuzz.scale import scaled
 from native.outcomes import ENGINES, outcome
 from native.pipekernel import repeated
-from ptokit.engines.native.plan import Purpose
+from ptokit.engines.native.frame import Purpose
 from ptokit.engines.reference.engine import InterpretedKernel
 
 SYNCALL = "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<{}>"

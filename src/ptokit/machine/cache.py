@@ -76,6 +76,7 @@ class MachineCode:
     """Machine code in memory, which is freed with this object."""
 
     engine: Any  # Any: llvmlite has no types
+    name: str = ""  # under which the cache has it
 
     @cached_property
     def launch(self) -> Callable[..., int]:
@@ -105,6 +106,19 @@ def compiled(
         found = b"".join(len(p).to_bytes(8, "little") + p for p in (beside or b"", *objects))
         if beside is not None:
             codefolder.write(name, found)
+        name = "" if beside is None else name
+    return _loaded(found, name, processor)
+
+
+def stored(name: str, processor: Processor) -> MachineCode | None:
+    """Return the machine code that the cache has under this name; None if it has none."""
+    _initialise()
+    found = codefolder.read(name)
+    return None if found is None else _loaded(found, name, processor)[0]
+
+
+def _loaded(found: bytes, name: str, processor: Processor) -> tuple[MachineCode, bytes]:
+    """Return the machine code of a file, and the bytes stored with it."""
     kept, *objects = _parts(found)
     empty = llvm.parse_assembly("")
     empty.triple = llvm.get_default_triple()
@@ -112,7 +126,7 @@ def compiled(
     for part in objects:
         engine.add_object_file(llvm.ObjectFileRef.from_data(part))
     engine.finalize_object()
-    return MachineCode(engine), kept
+    return MachineCode(engine, name), kept
 
 
 def _parts(stored: bytes) -> Iterator[bytes]:

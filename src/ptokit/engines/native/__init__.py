@@ -7,42 +7,35 @@ with the same result.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from ptokit.engines.native.compile import CompiledFunction, compile_op
-from ptokit.ir.module import Op, Value
-from ptokit.isa.lang.traits import ALIASES
-from ptokit.machine import execute
-from ptokit.machine.arguments import Launch
-from ptokit.machine.execute import Core
-from ptokit.machine.launchoptions import Options
-from ptokit.machine.record.code import NotNative
-from ptokit.machine.tile import Tile
+from ptokit.machine import cache  # imports llvmlite, without which there is no such engine
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a run that is stored on disk needs no compiler
+    from ptokit.engines.native.compile import CompiledFunction
     from ptokit.engines.native.compiledkernel import CompiledKernel
+    from ptokit.ir.module import Op, Value
+    from ptokit.machine.arguments import Launch
+    from ptokit.machine.execute import Core
+    from ptokit.machine.launchoptions import Options
 
 
 def run_op(op: Op, env: Mapping[Value, object], core: Core) -> None:
     """Run one instruction on handles and numbers; no rule is checked."""
-    try:
-        session = compile_op(op, env, core)
-    except NotNative:
-        execute.run_op(op, env, core)
-        return
-    after, _ = session.run(1)
-    for value, handle in after.items():
-        if ALIASES in op.page.traits and isinstance(handle, Tile):
-            cast(Tile, env[value]).elements = handle.elements
+    from ptokit.engines.native import singleop
+
+    singleop.run_op(op, env, core)
 
 
 def prepare(launch: Launch, how: Options) -> CompiledFunction | CompiledKernel:
     """Return the functions of a launch, which are compiled when they first run."""
     if not launch.waits:
+        from ptokit.engines.native.compile import CompiledFunction
+
         return CompiledFunction(launch, how)
     from ptokit.engines.native.compiledkernel import CompiledKernel  # imports pages of channels
 
     return CompiledKernel(launch, how)
 
 
-__all__ = ["prepare", "run_op"]
+__all__ = ["cache", "prepare", "run_op"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
@@ -23,7 +23,7 @@ from ptokit.engines.reference.engine import InterpretedFunction
 from ptokit.engines.reference.interpreter import InterpretedMachine
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import AnyOp, Block, Op, Value
-from ptokit.isa.lang.traits import ALIASES, PRINTS
+from ptokit.isa.lang.traits import PRINTS
 from ptokit.isa.model.targets import SPACES, Target
 from ptokit.isa.model.tiles import ConvTileType, RegisterType, TileType
 from ptokit.isa.model.types import Kind
@@ -284,25 +284,6 @@ def compile_program(bound: Bound, target: Target, fixpipe: FixPipe, blocks: int)
     launch = Launch.of(bound)
     function = CompiledFunction(launch, Options(target, fixpipe, blocks))
     return function.session(launch, RunLimits(), PLAIN)
-
-
-def compile_op(op: Op, env: Mapping[Value, object], core: Core) -> Session:
-    """Return a session of one instruction on handles, without its rules."""
-    job = single(op, env, core)
-    made = job.compiled(Block(ops=[op]))
-    if isinstance(made, NotNative):
-        raise made
-    return job.session(made, [op], RunLimits(), rules=False)
-
-
-def single(op: Op, env: Mapping[Value, object], core: Core) -> Job:
-    """Return the compilation job of one instruction."""
-    shown, known = [v for v in env if ALIASES in op.page.traits], Facts(core.target)
-
-    def generate(compiler: Compiler, env: Env) -> None:
-        compiler.single(op, env)
-
-    return Job(core, known, Planned(), dict(env), shown, generate)
 
 
 class Made(NamedTuple):

@@ -15,7 +15,8 @@ from ptokit.diagnostics.source import Span
 from ptokit.engines.native.blockrange import RangeResult, Sizes
 from ptokit.engines.native.compile import CompiledBody, Variant, variant_of
 from ptokit.engines.native.drive import drive
-from ptokit.engines.native.plan import BLOCK, CELL, WAITING, Plan
+from ptokit.engines.native.frame import BLOCK, CELL, WAITING
+from ptokit.engines.native.plan import Plan
 from ptokit.engines.native.queuewaits import waiting_lines
 from ptokit.engines.native.session import Worker, taken_warnings
 from ptokit.engines.reference.engine import InterpretedKernel

@@ -9,8 +9,8 @@ from typing import cast
 
 from ptokit.analysis.fifos import Fifo
 from ptokit.diagnostics.diagnostic import PtoError
+from ptokit.engines.native.frame import BLOCK, BLOCKS
 from ptokit.engines.native.mainfunction import MOST_COUNTED, MainFunction
-from ptokit.engines.native.plan import BLOCK, BLOCKS
 from ptokit.ir.module import Op
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.isa.pages.grid import LARGEST_GRID

@@ -6,7 +6,7 @@ The coroutine suspends to wait for a counter, without a call back; `drive` resum
 from __future__ import annotations
 
 from ptokit.engines.native.entry import ARGUMENTS
-from ptokit.engines.native.plan import FAILED
+from ptokit.engines.native.frame import FAILED
 from ptokit.machine.cache import llvm
 from ptokit.machine.record.code import Code
 

@@ -10,18 +10,32 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from ctypes import CFUNCTYPE, c_int64, c_void_p
 from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ptokit.engines.native.plan import BLOCK, CELL, FAILED, LEAST, MORE
-from ptokit.engines.native.session import Worker
+from ptokit.engines.native.frame import BLOCK, CELL, FAILED, LEAST, MORE
 from ptokit.machine import cache as codes
 from ptokit.machine.memory import Memory, address_of
+
+if TYPE_CHECKING:
+    from ptokit.engines.native.session import Worker
 
 # the fields of a core; FIRST is its first block
 BEGIN, FRAME, MEMORIES, SCRATCH, CALLBACK, COROUTINE, FIRST, FIELDS = range(8)
 STUCK = -1  # result: all remaining cores wait; 1: a core failed; 0: all ended
 LOOP = CFUNCTYPE(c_int64, *[c_void_p, c_int64] * 2, c_void_p, c_int64)
+
+
+class SwitchedCore(NamedTuple):
+    """What the scheduler needs of a core: addresses, and the number of its first block."""
+
+    begin: int  # makes the coroutine
+    frame: int
+    memories: int
+    scratch: int
+    callback: int
+    first: int
 
 
 def drive(
@@ -32,26 +46,38 @@ def drive(
 ) -> list[Worker]:
     """Run the cores for `blocks` blocks each; return the cores of a deadlock, or an empty list.
 
+    `zeroed`, `kept`: see `switched`.
+    """
+    with ExitStack() as stack:
+        cores = [
+            SwitchedCore(w.session.begin, *w.places, stack.enter_context(w.answering()), w.first)
+            for w in workers
+        ]
+        return [workers[n] for n in switched(cores, zeroed, blocks, kept)]
+
+
+def switched(
+    cores: Sequence[SwitchedCore],
+    zeroed: Sequence[Memory],
+    blocks: int,
+    kept: Sequence[tuple[Memory, Memory]] = (),
+) -> list[int]:
+    """Run the cores for `blocks` blocks each; return the numbers of the cores of a deadlock.
+
     Memories in `zeroed` are cleared when a block starts. For a pair in `kept`, the numbers of the
     first memory are added to the second before.
     """
     sums = {id(memory): address_of(total.data) for memory, total in kept}
-    table = np.zeros((len(workers), FIELDS), np.int64)
-    order = np.zeros(len(workers) + 1, np.int64)
-    with ExitStack() as stack:
-        for row, worker in zip(table, workers, strict=True):
-            row[:COROUTINE] = (
-                worker.session.begin,
-                *worker.places,
-                stack.enter_context(worker.answering()),
-            )
-            row[FIRST] = worker.first
-        rows = [(address_of(m.data), m.size, sums.get(id(m), 0)) for m in zeroed]
-        memories = np.array(rows, np.int64).reshape(-1, 3)
-        _, loop = _loop(codes.this_processor())
-        places = [n for array in (table, memories) for n in (address_of(array), len(array))]
-        found = loop(*places, address_of(order), blocks)
-    return [workers[n] for n in order[: order[-1]]] if found == STUCK else []
+    table = np.zeros((len(cores), FIELDS), np.int64)
+    order = np.zeros(len(cores) + 1, np.int64)
+    for row, core in zip(table, cores, strict=True):
+        *row[:COROUTINE], row[FIRST] = core
+    rows = [(address_of(m.data), m.size, sums.get(id(m), 0)) for m in zeroed]
+    memories = np.array(rows, np.int64).reshape(-1, 3)
+    _, loop = _loop(codes.this_processor())
+    places = [n for array in (table, memories) for n in (address_of(array), len(array))]
+    found = loop(*places, address_of(order), blocks)
+    return [int(n) for n in order[: order[-1]]] if found == STUCK else []
 
 
 @cache

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptokit.engines.native.firstiteration import FirstIteration, numbers_of_iterations
+from ptokit.engines.native.frame import LEFT, TICK, Purpose
 from ptokit.engines.native.mainfunction import MainFunction
-from ptokit.engines.native.plan import LEFT, TICK, Purpose
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.model.types import ScalarType, Type
 from ptokit.machine.arguments import Env

@@ -22,12 +22,13 @@ from ptokit.engines.native import calls
 from ptokit.engines.native.coroutines import suspend
 from ptokit.engines.native.equalops import EqualOps, OpKind
 from ptokit.engines.native.flow import compiled_regions, look, spend
+from ptokit.engines.native.frame import Purpose
 from ptokit.engines.native.localregisters import on_registers
 from ptokit.engines.native.logwriting import block_begins, executed
 from ptokit.engines.native.machine import offer
 from ptokit.engines.native.modulewriter import ModuleWriter
 from ptokit.engines.native.partviews import Views
-from ptokit.engines.native.plan import Plan, Purpose, places
+from ptokit.engines.native.plan import Plan, places
 from ptokit.engines.native.runwarnings import warn_once
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import UNKNOWN

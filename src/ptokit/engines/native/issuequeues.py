@@ -18,10 +18,11 @@ from ptokit.engines.native.compiledwaits import CompiledFifoEnd
 from ptokit.engines.native.coroutines import suspend
 from ptokit.engines.native.entry import ARGUMENTS
 from ptokit.engines.native.flow import compiled_regions
+from ptokit.engines.native.frame import CELL, LEAST, TOO_LARGE, WAITING, Purpose
 from ptokit.engines.native.generator import Compiler
 from ptokit.engines.native.machine import offer
 from ptokit.engines.native.mainfunction import MOST_COUNTED, OVERFLOW
-from ptokit.engines.native.plan import CELL, LEAST, TOO_LARGE, WAITING, Plan, Purpose
+from ptokit.engines.native.plan import Plan
 from ptokit.engines.native.queuecode import (
     ACQUIRE,
     ACQUIRED,

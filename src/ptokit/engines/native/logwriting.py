@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ptokit.engines.native.frame import BLOCK
 from ptokit.engines.native.mainfunction import MainFunction
-from ptokit.engines.native.plan import BLOCK
 from ptokit.ir.module import Op, Value
 from ptokit.machine.arguments import Env
 from ptokit.machine.execute import LOG_WORDS

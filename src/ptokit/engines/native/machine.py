@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from ptokit.engines.native.compiledwaits import CompiledFifoEnd, CompiledFlags, CompiledSignals
 from ptokit.engines.native.flow import CompiledFlow, CompiledRegion
+from ptokit.engines.native.frame import BLOCK, BLOCKS
 from ptokit.engines.native.mainfunction import MainFunction
-from ptokit.engines.native.plan import BLOCK, BLOCKS
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.environment import Offer
 from ptokit.isa.lang.traits import CORE, FIFO, FLAGS, FLOW, MACHINE, REGIONS, SIGNALS, Resource

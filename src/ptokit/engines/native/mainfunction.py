@@ -15,8 +15,9 @@ from ptokit.analysis.placement import Planned
 from ptokit.engines.native.coroutines import suspend
 from ptokit.engines.native.firstiteration import FirstIteration
 from ptokit.engines.native.forwarding import Forwarding
+from ptokit.engines.native.frame import CELL, FIRST_SLOT, LEAST, WAITING, Purpose
 from ptokit.engines.native.localregisters import REGISTERS, LocalRegisters, moved
-from ptokit.engines.native.plan import CELL, FIRST_SLOT, LEAST, WAITING, Purpose, Request
+from ptokit.engines.native.plan import Request
 from ptokit.ir.module import AnyOp, Block, Op, Value
 from ptokit.isa.lang.environment import ByName
 from ptokit.isa.model.targets import SPACES

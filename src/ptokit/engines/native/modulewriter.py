@@ -14,8 +14,8 @@ from ptokit.engines.native.calls import FirstUse
 from ptokit.engines.native.compiledwaits import lowered
 from ptokit.engines.native.coroutines import coroutine
 from ptokit.engines.native.entry import DECLARATIONS, apart, block, cleared, constant, launch
+from ptokit.engines.native.frame import TOO_LARGE
 from ptokit.engines.native.mainfunction import OVERFLOW, MainFunction
-from ptokit.engines.native.plan import TOO_LARGE
 from ptokit.engines.native.sharedcode import merged
 from ptokit.ir.module import Op
 from ptokit.machine.arguments import Env

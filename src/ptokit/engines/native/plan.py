@@ -14,19 +14,20 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property
 from importlib import import_module
-from os import scandir, urandom
-from pathlib import Path
+from os import urandom
 from struct import pack, unpack
 from typing import Any, cast
 from zlib import crc32
 
 import numpy as np
 
+from ptokit.engines.native.frame import Purpose
 from ptokit.ir.module import Block, OpaqueOp, Value
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.types import Type
 from ptokit.machine.execute import Core
 from ptokit.machine.executionlog import LogPoint
+from ptokit.machine.sources import fingerprint_without
 from ptokit.machine.tile import Matrix, Pointer
 from ptokit.order.group import GroupedCore
 from ptokit.values import dtypes
@@ -97,48 +98,16 @@ def identity(page: type[Instr]) -> str:
     return name if page.__module__.startswith("ptokit.") else f"{name} {urandom(8).hex()}"
 
 
-@cache
-def fingerprint() -> str:
-    """Return the name, size and time of every source file of which machine code may be made.
-
-    Engines import nothing from the folders left out; see `docs/architecture.md`.
-    """
-    base = Path(__file__).parents[2]
-    folders = (f for f in base.iterdir() if f.is_dir() and f.name not in BELOW_ENGINES)
-    return "\n".join(sorted(line for f in folders for line in _sources(str(f), f"{f.name}/")))
-
-
 BELOW_ENGINES = frozenset({"launch", "explore", "passes", "api", "tools"})
 
 
-def _sources(folder: str, name: str) -> Iterator[str]:
-    """Yield a line for each source file in a folder; `pathlib` takes seven times as long."""
-    with scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.endswith(".py"):
-                stat = entry.stat()
-                yield f"{name}{entry.name} {stat.st_size} {stat.st_mtime_ns}"
-            elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
-                yield from _sources(entry.path, f"{name}{entry.name}/")
+@cache
+def fingerprint() -> str:
+    """Return the sources of which machine code may be made: see `machine.sources`.
 
-
-# Places in the frame: the block, their number, whether to look up, how much may still be used; the
-# request that waits, for which counter to be how large, and where such three numbers are of what
-# else it waits for; whether a coroutine failed.
-BLOCK, BLOCKS, TICK, LEFT, WAITING, CELL, LEAST, MORE, FAILED, FIRST_SLOT = range(10)
-TOO_LARGE = -1  # the request for a number that exceeds 64 bits
-
-
-class Purpose(Enum):
-    """The reasons for a call back."""
-
-    RUN = "the reference runs the instruction"
-    REGISTERS = "the registers it reads are checked"
-    LOOK = "whether the run must end is looked up"
-    LIMIT = "it may use no more"
-    WAIT = "it waits for another core"
-    WARN = "the reference notes the warnings of rules that do not hold"
-    TRY = "the reference runs the instruction, which may wait as queues do"
+    Engines import nothing from the folders left out; see `docs/architecture.md`.
+    """
+    return fingerprint_without(BELOW_ENGINES)
 
 
 @dataclass(frozen=True)

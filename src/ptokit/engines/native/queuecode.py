@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ptokit.engines.native.entry import ARGUMENTS
-from ptokit.engines.native.plan import CELL, LEAST, MORE, TOO_LARGE
+from ptokit.engines.native.frame import CELL, LEAST, MORE, TOO_LARGE
 from ptokit.machine.execute import QUEUE_WORDS
 from ptokit.machine.state import IDS, PIPES
 

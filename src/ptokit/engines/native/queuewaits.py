@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ptokit.engines.native.plan import CELL, LEAST, MORE, WAITING, Plan
+from ptokit.engines.native.frame import CELL, LEAST, MORE, WAITING
+from ptokit.engines.native.plan import Plan
 from ptokit.engines.native.queuecode import ACQUIRE, HEADS, OWN, STATE, TAILS, WAIT, WAITS, capacity
 from ptokit.engines.reference.heldqueues import NotYet, RetriedSchedule
 from ptokit.ir.module import Op

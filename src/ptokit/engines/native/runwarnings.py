@@ -5,8 +5,8 @@ The reference is asked for the warnings of an instruction once; the instruction 
 
 from __future__ import annotations
 
+from ptokit.engines.native.frame import Purpose
 from ptokit.engines.native.mainfunction import MainFunction
-from ptokit.engines.native.plan import Purpose
 from ptokit.ir.module import Op
 from ptokit.machine.arguments import Env
 from ptokit.machine.record.code import Condition, Truth

@@ -17,7 +17,7 @@ from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.engines.native import ticks
-from ptokit.engines.native.plan import (
+from ptokit.engines.native.frame import (
     BLOCK,
     BLOCKS,
     CELL,
@@ -26,10 +26,9 @@ from ptokit.engines.native.plan import (
     LEFT,
     TICK,
     TOO_LARGE,
-    Plan,
     Purpose,
-    Request,
 )
+from ptokit.engines.native.plan import Plan, Request
 from ptokit.engines.native.queuewaits import QueuedCore, tried, wait_for_any
 from ptokit.engines.reference.interpreter import (
     InterpretedMachine,

@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from threading import Thread
 
-from ptokit.engines.native.plan import TICK
+from ptokit.engines.native.frame import TICK
 from ptokit.machine.memory import Index
 
 PERIOD = 0.05  # seconds
