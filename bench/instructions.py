@@ -151,7 +151,10 @@ def assemblies() -> Iterator[Row]:
     kernel.feature_map("a", "f16", (1, 4, 16, 16, 16), "padding=[1, 1, 1, 1], filter=[3, 3]")
     kernel.tile("l", "left", "f16", 128, 64)
     again("timg2col", "a", "l", kernel, "fmatrixMode = #pto.fmatrix_mode<fmatrix_a_auto>")
-    case, why = "f16 1x4x16x16x16, 3x3 pad 1 -> 128x64", "each run of 16 channels has an address"
+    case, why = (
+        "f16 1x4x16x16x16, 3x3 pad 1 -> 128x64",
+        "a table has the place of each run of channels",
+    )
     yield Row("timg2col", case, kernel, copied=16384, why=why)
 
 

@@ -163,6 +163,10 @@ class FunctionBase(ABC):
         """Return a pointer to a table of compile-time numbers."""
         return f"%t{numbered(self.tables, values)}"
 
+    def filling(self, dtype: DType, code: int, count: int) -> str:
+        """Return a pointer to elements of one code."""
+        return self.table(np.full(count, code, f"u{dtype.size}"))
+
     def slot(self, kind: str) -> str:
         """Return a local variable, which LLVM keeps in a register."""
         self.slots.append(f"  %s{len(self.slots)} = alloca {kind}")
@@ -221,14 +225,17 @@ class FunctionBase(ABC):
         return access
 
     def _line(self, numbers: Known, repeat: int) -> Access:
-        """Return the access of a row or a column of compile-time numbers."""
+        """Return the access of compile-time numbers; `repeat`: of each, along a line."""
         codes = numbers.array.codes
         values = np.ascontiguousarray(codes.reshape(-1))
         if values.nbytes >= COUNTED and repeat == 1 and _counts(numbers.dtype, values):
             rows, cols = (LINE, STILL) if codes.shape[1] == 1 else (STILL, LINE)
             return Access("", numbers.dtype, rows, cols, int(values[0]))
-        line = _repeated(Stream(((values.size, 1),)), repeat)
         pointer = self.table(values.astype(np.uint8) if numbers.dtype is BOOL else values)
+        if 1 not in codes.shape:  # a matrix, of which each row is a line
+            down, across = Stream(((1 << 40, codes.shape[1]),)), Stream(((codes.shape[1], 1),))
+            return Access(pointer, numbers.dtype, down, _repeated(across, repeat))
+        line = _repeated(Stream(((values.size, 1),)), repeat)
         rows, cols = (line, STILL) if codes.shape[1] == 1 else (STILL, line)
         return Access(pointer, numbers.dtype, rows, cols)
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
+from dataclasses import replace
 from math import prod
 
 from ptokit.engines.kernels.functionbase import FunctionBase
 from ptokit.engines.kernels.lanes import Lanes, Words, element
 from ptokit.engines.kernels.loads import in_row_order
-from ptokit.engines.kernels.lowering import ONCE, Gather, Leaf, leaves
+from ptokit.engines.kernels.lowering import Gather, Leaf, RunGather
 from ptokit.engines.kernels.walk import STILL, Access, LanePositions, address, load_line
 from ptokit.machine.record.code import Int, NotNative, Num, text
-from ptokit.machine.record.expressions import Apply, Known, Traced
+from ptokit.machine.record.expressions import Apply
 from ptokit.values import dtypes as t
 from ptokit.values.enumerations import GatherOOB
 from ptokit.values.layouts import known
@@ -24,7 +24,6 @@ class Gathers:
     def __init__(self, function: FunctionBase) -> None:
         self.function, self.code, self.loads = function, function.code, function.loads
         self.held: dict[Gather, list[str]] = {}  # tables in registers
-        self.runs = Runs()
 
     def hold(self, node: Gather) -> None:
         """Load a small table into registers before the loops that use it."""
@@ -67,11 +66,8 @@ class Gathers:
         """Return how many elements a gather loads per step."""
         if node.cells.dtype.packed:
             return 1
-        size = self.function.lanes(node.cells.dtype.size)
-        while size > 4 and not self.runs.holds(node, size):
-            size //= 2
-        if size > 4:
-            return size
+        if isinstance(node, RunGather):
+            return node.size
         if self._numbered(node) is None:
             return self.function.lanes(8)
         return 16 if self._permutes(node) else 4
@@ -83,7 +79,7 @@ class Gathers:
     def value(self, node: Gather, point: LanePositions, words: Words) -> str:
         """Return the gathered elements; lanes that must not be read read element 0."""
         lanes = words.lanes
-        if self.runs.reached(node, point, words.used):
+        if isinstance(node, RunGather):
             return self._run(node, point, words)
         leaf = self._numbered(node)
         if leaf is not None and lanes.count == 16 and self._permutes(node):
@@ -122,28 +118,42 @@ class Gathers:
         self, node: Gather, point: LanePositions, used: dict[Leaf, Access]
     ) -> tuple[Lanes, str]:
         """Return the lanes with an index outside the table."""
-        length = point.lanes if self.runs.reached(node, point, used) else 1
-        if length > 1:  # the first index decides for the run
-            point = LanePositions(point.positions, point.steps, 1)
         lanes, words = self.function.words(point, used)
-        wrong = words.above(node.index, prod(node.taken.over) - length)
+        wrong = words.above(node.index, prod(node.taken.over) - 1)
         if node.where_ is not None:
             wrong = lanes.op("and", "i1", wrong, words.value(node.where_))
         return lanes, wrong
 
-    def _run(self, node: Gather, point: LanePositions, words: Words) -> str:
-        """Return elements with consecutive indices: one load from the place of the first."""
+    def _run(self, node: RunGather, point: LanePositions, words: Words) -> str:
+        """Return elements of a run: one load; across runs each element is loaded alone."""
         lanes, kind = words.lanes, element(node.cells.dtype)
-        _, one = self.function.words(LanePositions(point.positions, point.steps, 1), words.used)
-        place = one.value(node.index)
-        keep = None if node.where_ is None else one.value(node.where_)
-        if keep is not None:
-            place = self.code.let(f"select i1 {keep}, i64 {place}, i64 0")
-        codes = load_line(self.code, self._table(node), Int(self.code, place), lanes.count)
-        if keep is None:
-            return codes
-        kinds, zero = lanes.type(kind), "zeroinitializer"
-        return self.code.let(f"select i1 {keep}, {kinds} {codes}, {kinds} {zero}")
+        begins, columns = words.used.get(node.index), words.used[node.column]
+        first, step = point.positions[columns], point.steps[columns]
+        along = begins is None or (begins.at is None and known(point.steps[begins], 0))
+        if along and (lanes.count == 1 or known(step, 1)):
+            _, one = self.function.words(replace(point, lanes=1), words.used)
+            where = self._place(node, one.value(node.index), first % node.size)
+            size = node.cells.dtype.size
+            return self.code.let(f"load {lanes.type(kind)}, ptr {where}, align {size}")
+        index = words.value(node.index)
+
+        def each(number: int) -> str:
+            inner = (first + number * step) % node.size
+            where = self._place(node, lanes.one(element(node.index.dtype), index, number), inner)
+            return self.code.let(f"load {kind}, ptr {where}")
+
+        return lanes.vector(kind, map(each, range(lanes.count)))
+
+    def _place(self, node: RunGather, begin: str, inner: Num) -> str:
+        """Return the address of an element of a run; of a run that is not read, of the filling."""
+        kind = element(node.index.dtype)
+        wide = begin if kind == "i64" else self.code.let(f"sext {kind} {begin} to i64")
+        where = address(self.code, self._table(node), Int(self.code, wide) + inner)
+        if node.whole:
+            return where
+        filling = self.function.filling(node.cells.dtype, node.fill, node.size)
+        out = self.code.let(f"icmp slt {kind} {begin}, 0")
+        return self.code.let(f"select i1 {out}, ptr {filling}, ptr {where}")
 
     def _looked_up(self, node: Gather, index: str, lanes: Lanes) -> str:
         """Return elements of a table in registers, by one selection per bit of the index."""
@@ -183,79 +193,3 @@ class Gathers:
 def _row_major(node: Gather) -> bool:
     """Return whether the index of an element is its storage offset."""
     return in_row_order(node.cells.map, node.taken.over)
-
-
-class Runs:
-    """An analysis of gathers for runs of consecutive indices, such as feature map channels.
-
-    It examines aligned groups of `size` columns. In each group an expression is "still" (constant),
-    a "run" (each lane one more than the last) or neither ("").
-    """
-
-    def __init__(self) -> None:
-        self.known: dict[tuple[Traced, int], str] = {}
-
-    def holds(self, node: Gather, size: int) -> bool:
-        """Return whether each group of indices is a run that is kept entirely or not at all."""
-        if node.taken.outside is not GatherOOB.ERROR or not _row_major(node):
-            return False
-        if prod(node.taken.over) < size or self._along(node.index, size) != "run":
-            return False
-        return node.where_ is None or self._along(node.where_, size) == "still"
-
-    def reached(self, node: Gather, point: LanePositions, used: dict[Leaf, Access]) -> bool:
-        """Return whether the lanes of a point are such a group."""
-        if point.lanes < 2 or point.transposed or not self.holds(node, point.lanes):
-            return False
-        parts = [node.index] if node.where_ is None else [node.index, node.where_]
-        for leaf in chain.from_iterable(leaves(p) for p in parts):
-            access = used.get(leaf)
-            if access is None:
-                continue
-            if access.at is not None:
-                return False
-            step, wide = point.steps[access], not known(leaf.cols, 1)
-            if not known(step, int(wide)) or (wide and _multiple(point, access) % point.lanes):
-                return False
-        return True
-
-    def _along(self, node: Traced, size: int) -> str:
-        key = node, size
-        if key not in self.known:
-            self.known[key] = self._found(node, size)
-        return self.known[key]
-
-    def _found(self, node: Traced, size: int) -> str:
-        if known(node.cols, 1):
-            return "still"
-        if isinstance(node, Leaf):
-            return _table(node, size)
-        if not isinstance(node, Apply):
-            return ""
-        kinds = [self._along(a, size) for a in node.args]
-        if all(kind == "still" for kind in kinds):
-            return "still"
-        moved = node.word == "add" and sorted(kinds) == ["run", "still"]
-        less = node.word == "sub" and kinds == ["run", "still"]
-        return "run" if node.dtype == t.i64 and (moved or less) else ""
-
-
-def _table(leaf: Leaf, size: int) -> str:
-    """Return the class of a row of compile-time numbers: "still", "run" or ""."""
-    source = leaf.source
-    if not isinstance(source, Known) or leaf.swap or leaf.repeat != ONCE:
-        return ""
-    if source.constant is not None:
-        return "still"
-    numbers = source.array.codes.reshape(-1)
-    groups = numbers[: numbers.size // size * size].reshape(-1, size)
-    apart = groups - groups[:, :1]
-    if not apart.any():
-        return "still"
-    return "run" if source.dtype == t.i64 and (apart == range(size)).all() else ""
-
-
-def _multiple(point: LanePositions, access: Access) -> int:
-    """Return a divisor of the position of an access."""
-    position: Num = point.positions[access]
-    return position if isinstance(position, int) else position.multiple

@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from ptokit.engines.kernels.overlap import MUST_ALIAS, NO_ALIAS, Overlap
+from ptokit.engines.kernels.runs import RunPlaces, Runs
 from ptokit.machine.memory import Elements
 from ptokit.machine.record.code import NotNative, text
 from ptokit.machine.record.expressions import (
     Apply,
     AxisWindow,
     Known,
+    Positions,
     ScatterStore,
     Taken,
     Traced,
@@ -56,6 +58,27 @@ class Gather(Traced):
         super().__init__(taken.dtype, taken.rows, taken.cols)
         self.taken, self.index, self.where_, self.cells = taken, index, where, cells
 
+    @property
+    def parts(self) -> list[Traced]:
+        """The expressions that say what is gathered."""
+        return [self.index] if self.where_ is None else [self.index, self.where_]
+
+
+class RunGather(Gather):
+    """A gather of runs: `index` is where the run of each element begins; `column` counts columns.
+
+    `fill` is the code of elements of runs that are not read.
+    """
+
+    def __init__(self, taken: Taken, places: RunPlaces, cells: Elements, fill: int) -> None:
+        super().__init__(taken, Leaf(places.begins, repeat=(1, places.size)), None, cells)
+        self.size, self.whole, self.fill = places.size, places.whole, fill
+        self.column = Leaf(Positions(1, taken.cols))
+
+    @property
+    def parts(self) -> list[Traced]:
+        return [self.index, self.column]
+
 
 def leaves(node: Traced) -> list[Leaf]:
     """Return every leaf of a lowered expression."""
@@ -82,7 +105,7 @@ def _nodes(node: Traced, *, inside: bool) -> Iterator[Traced]:
         if isinstance(node, Apply):
             left += reversed(node.args)
         elif isinstance(node, Gather) and inside:
-            left += [n for n in (node.where_, node.index) if n is not None]
+            left += reversed(node.parts)
     return iter(found)
 
 
@@ -98,6 +121,7 @@ class Preparation:
     temporary: Callable[[Traced], WindowRead]  # emits the loops that fill a temporary
     written: list[WindowStore]
     made: dict[Traced, WindowRead]
+    runs: Runs
 
     def __post_init__(self) -> None:
         self.done: dict[tuple[Traced, bool, Times], Traced] = {}
@@ -125,11 +149,16 @@ class Preparation:
         if isinstance(node, Apply) and repeat != ONCE:  # computed once, not once per copy
             return Leaf(self._temporary(node), swap, repeat)
         if isinstance(node, Apply):
+            filled = None if swap else self._filled(node)
+            if filled is not None:
+                return filled
             args = [self(a, swap) for a in node.args]
             return Apply(node.word, args, node.parameters)
         if isinstance(node, Taken):
             if swap or repeat != ONCE:
                 raise NotNative("a gather in another shape")
+            if found := self._in_runs(node):
+                return found
             where = None if node.where_ is None else self(node.where_)
             return Gather(node, self(node.index), where, self._table(node))
         if isinstance(node, Whole):
@@ -146,6 +175,20 @@ class Preparation:
         if isinstance(node, WindowRead) and self._overwritten(node, swap):
             return Leaf(self._temporary(node), swap, repeat)
         return Leaf(node, swap, repeat)
+
+    def _filled(self, node: Apply) -> RunGather | None:
+        """Return a selection of gathered runs, or a constant where none is read, as one gather."""
+        if node.word != "where":
+            return None
+        condition, taken, other = node.args
+        code = other.constant if isinstance(other, Known) else None
+        if code is None or not isinstance(taken, Taken) or taken.where_ is not condition:
+            return None
+        return self._in_runs(taken, code)
+
+    def _in_runs(self, node: Taken, fill: int = 0) -> RunGather | None:
+        places = self.runs.places(node, self._temporary)
+        return None if places is None else RunGather(node, places, self._table(node), fill)
 
     def _temporary(self, node: Traced) -> WindowRead:
         if node not in self.made:

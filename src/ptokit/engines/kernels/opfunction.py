@@ -18,8 +18,9 @@ from ptokit.engines.kernels.functionbase import FunctionBase
 from ptokit.engines.kernels.fusion import walks
 from ptokit.engines.kernels.gathers import Gathers
 from ptokit.engines.kernels.lanes import FLOATS, Lanes, Words, element
-from ptokit.engines.kernels.lowering import Gather, Leaf, Preparation, gathers, leaves
+from ptokit.engines.kernels.lowering import Gather, Leaf, Preparation, RunGather, gathers, leaves
 from ptokit.engines.kernels.overlap import MAY_ALIAS
+from ptokit.engines.kernels.runs import Runs
 from ptokit.engines.kernels.scatters import Scatter
 from ptokit.engines.kernels.temporaries import Temporaries
 from ptokit.engines.kernels.walk import FAR, LINE, Access, LanePositions, Walk, address
@@ -49,12 +50,13 @@ class OpFunction(FunctionBase):
         super().__post_init__()
         self.gathers = Gathers(self)
         self.temporary = Temporaries(self)
+        self.runs = Runs(self.lanes, lambda condition: self._check(self.preparation()(condition)))
         self.made: dict[Traced, WindowRead] = {}
         self.said = False  # stores into shadows are among the stores
 
     def preparation(self, *written: WindowStore) -> Preparation:
         """Return the preparation of expressions for loops."""
-        return Preparation(self.related, self.temporary, list(written), self.made)
+        return Preparation(self.related, self.temporary, list(written), self.made, self.runs)
 
     @property
     def crossing(self) -> bool:
@@ -221,7 +223,8 @@ class OpFunction(FunctionBase):
             return
         for part in store.parts:
             for gather in gathers(part):
-                if gather.taken.outside is GatherOOB.ERROR:
+                checked = isinstance(gather, RunGather)
+                if gather.taken.outside is GatherOOB.ERROR and not checked:
                     self._guard(gather, store)
         if isinstance(store, ScatterStore):
             scatter = Scatter(self, store, [])
@@ -234,8 +237,7 @@ class OpFunction(FunctionBase):
                 scatter.walk(check, "indices inside?", lanes)
 
     def _guard(self, gather: Gather, window: WindowStore) -> None:
-        inner = [gather.index] if gather.where_ is None else [gather.index, gather.where_]
-        used = self.uses(inner)
+        used = self.uses(gather.parts)
         lanes = max(self.lanes(4), self.lanes_of([gather]))
         with self.flagging() as flag:
 

@@ -22,7 +22,7 @@ from ptokit.values.dtypes import DType
 from ptokit.values.layouts import known
 
 MOST_PARTS = 32  # with more parts, compute each address instead
-COPIES = {4: 8, 2: 24}  # unrolled copies: the limit of their length in lines
+COPIES = {4: 16, 2: 24}  # unrolled copies: the limit of their length in lines
 STRAIGHT = 4  # vectors without a loop
 HELD = 4  # vectors that a loop keeps in registers
 CACHED = 128  # bytes that are read together: neighbouring lines of the cache
@@ -174,15 +174,40 @@ class Walk:
         walks: Iterable[tuple[list[Loop], list[LanePositions]]] = [(loops, [point])]
         if inner is not None and across is None and not self.ordered:
             walks = self._lines(loops, inner, point)
+
+        def each(point: LanePositions) -> None:
+            if inner is None:
+                self.act(point)
+            elif across is None:
+                self._along(inner, point)
+            else:
+                self._transposed(inner, across, point)
+
         for around, points in walks:
-            with nested(self.code, around, points, self.what) as points:
-                for each in points:
-                    if inner is None:
-                        self.act(each)
-                    elif across is None:
-                        self._along(inner, each)
-                    else:
-                        self._transposed(inner, across, each)
+            with nested(self.code, around[:-1], points, self.what) as points:
+                self._repeated(around[-1:], points, each)
+
+    def _repeated(self, loops: list[Loop], points: list[LanePositions], act: Act) -> None:
+        """Emit a loop, if there is one; of few instructions several copies."""
+        if not loops or not isinstance(loops[0].count, int) or known(loops[0].count, 1):
+            with nested(self.code, loops, points, self.what) as points:
+                for point in points:
+                    act(point)
+            return
+        [loop] = loops
+        iterations = Iterations(loop.count, 1)
+        with self.code.iterations(iterations, self.what) as index:
+            begin, block = len(self.code.lines), self.code.block
+            points = [point.moved(loop, index) for point in points]
+            for point in points:
+                act(point)
+            lines = len(self.code.lines) - begin
+            straight = block == self.code.block
+            able = (n for n, most in COPIES.items() if lines <= most and loop.count % n == 0)
+            iterations.step = next(able, 1) if straight else 1
+            for copy in range(1, iterations.step):
+                for point in points:
+                    act(point.moved(loop, copy))
 
     def _lines(
         self, loops: list[Loop], inner: Loop, point: LanePositions
