@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from threading import Lock
 from typing import Generic, NamedTuple, TypeVar
 
@@ -12,6 +11,7 @@ import numpy as np
 from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.catalogue import CATALOGUE
+from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, call_error
 from ptokit.diagnostics.rich import Rich
 from ptokit.forms.percore import arguments_of_all, core_alone

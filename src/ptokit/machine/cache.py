@@ -6,11 +6,11 @@ import ctypes
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from typing import Any
 
+from ptokit.diagnostics.dataclass import dataclass
 from ptokit.machine import codefolder
 
 llvm: Any = import_module("llvmlite.binding")  # Any: it has no types

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias, TypeVar
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from ptokit.analysis.facts import facts_of
 from ptokit.analysis.fifos import KernelFifos, kernel_fifos
+from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.ir.module import Func, Op
 from ptokit.isa.lang.traits import ALLOCATES, MADE, SIGNALLING, SIGNALS

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ptokit.diagnostics.dataclass import dataclass
 from ptokit.values.dtypes import DType, NumberKind, bf16, f16, f32
 from ptokit.values.enumerations import PadValue
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
 
+from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.engines.kernels.opfunction import OpFunction
 from ptokit.ir.module import Op
 from ptokit.isa.lang.environment import ByName

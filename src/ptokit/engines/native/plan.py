@@ -10,7 +10,6 @@ import inspect
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property
 from importlib import import_module
@@ -21,6 +20,7 @@ from zlib import crc32
 
 import numpy as np
 
+from ptokit.diagnostics.dataclass import dataclass
 from ptokit.engines.native.frame import Purpose
 from ptokit.ir.module import Block, OpaqueOp, Value
 from ptokit.isa.lang.instr import Instr

@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ import numpy as np
 
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
+from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.engines.native import ticks
 from ptokit.engines.native.frame import (

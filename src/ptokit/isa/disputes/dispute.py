@@ -1,6 +1,6 @@
 """A row of the table: a question that sources answer differently."""
 
-from dataclasses import dataclass
+from ptokit.diagnostics.dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ptokit.diagnostics.dataclass import dataclass
 from ptokit.isa.formula.formulas import UNKNOWN, Computed, Expr, Field, Missing
 from ptokit.isa.formula.rules import HARDWARE, Rule, Ruled
 from ptokit.isa.formula.rules import on as on_targets

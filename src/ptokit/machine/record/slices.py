@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ptokit.diagnostics.dataclass import dataclass
 from ptokit.machine.record.code import Num
 
 
