@@ -253,7 +253,7 @@ class Launch:
                 own = {n: arrays[m] for n, m in self.names[rank].items() if m in arrays}
             ranks.append({kind: cores[kind].on(own) for kind in cores})
         other = Launch(ranks, self.names, self.starts, self.waits)
-        other.__dict__["dtypes"] = self.dtypes
+        other.__dict__.update(dtypes=self.dtypes, labels=self.labels, written=self.written)
         return other
 
     def with_numbers(self, numbers: Given) -> Launch:

@@ -135,8 +135,11 @@ class CompiledFunction(CompiledBody):
             if any(observer.stepwise for observer in observers):
                 raise NotNative("an observer sees every instruction")
             session = self._renewed(launch, limits, coding)
-            with session.restoring():
+            try:
                 done = self._finish(launch.sole, session, observers)
+            except BaseException:
+                session.restore()
+                raise
             self.seen.ended(numbers, session)
             return self._kept(session, coding, done)
         except Doubtful:

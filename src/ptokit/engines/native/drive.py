@@ -7,7 +7,6 @@ end.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from ctypes import CFUNCTYPE, c_int64, c_void_p
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -48,12 +47,12 @@ def drive(
 
     `zeroed`, `kept`: see `switched`.
     """
-    with ExitStack() as stack:
-        cores = [
-            SwitchedCore(w.session.begin, *w.places, stack.enter_context(w.answering()), w.first)
-            for w in workers
-        ]
+    try:
+        cores = [SwitchedCore(w.session.begin, *w.places, w.start(), w.first) for w in workers]
         return [workers[n] for n in switched(cores, zeroed, blocks, kept)]
+    finally:
+        for worker in workers:
+            worker.stop()
 
 
 def switched(
@@ -68,16 +67,16 @@ def switched(
     first memory are added to the second before.
     """
     sums = {id(memory): address_of(total.data) for memory, total in kept}
-    table = np.zeros((len(cores), FIELDS), np.int64)
-    order = np.zeros(len(cores) + 1, np.int64)
-    for row, core in zip(table, cores, strict=True):
-        *row[:COROUTINE], row[FIRST] = core
-    rows = [(address_of(m.data), m.size, sums.get(id(m), 0)) for m in zeroed]
-    memories = np.array(rows, np.int64).reshape(-1, 3)
-    _, loop = _loop(codes.this_processor())
-    places = [n for array in (table, memories) for n in (address_of(array), len(array))]
-    found = loop(*places, address_of(order), blocks)
-    return [int(n) for n in order[: order[-1]]] if found == STUCK else []
+    words = [word for *core, first in cores for word in (*core, 0, first)]
+    for memory in zeroed:
+        words += address_of(memory.data), memory.size, sums.get(id(memory), 0)
+    count, start = len(cores), len(words)
+    room = np.array(words + [0] * (count + 1), np.int64)
+    at, (_, loop) = address_of(room), _loop(codes.this_processor())
+    memories, order = at + 8 * FIELDS * count, at + 8 * start
+    found = loop(at, count, memories, len(zeroed), order, blocks)
+    left = room[start:].tolist()
+    return left[: left[-1]] if found == STUCK else []
 
 
 @cache

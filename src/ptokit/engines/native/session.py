@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import cache, cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -112,18 +111,13 @@ class Session:
         self.crew.clear()
         self.failed.clear()
 
-    @contextmanager
-    def restoring(self) -> Generator[None]:
-        """Undo what the body wrote to arrays of the caller if it ends with an error.
+    def restore(self) -> None:
+        """Undo what a failed run wrote to arrays of the caller.
 
         Arrays that the program never reads keep what was written: to begin again it needs no copy.
         """
-        try:
-            yield
-        except BaseException:
-            for memory in self.arrays.values():
-                memory.restore()
-            raise
+        for memory in self.arrays.values():
+            memory.restore()
 
     def run(
         self, blocks: int, *, one_thread: bool = False, span: range | None = None
@@ -148,16 +142,14 @@ class Session:
             workers += self._in_parallel(1, blocks) if workers[0].problem is None else []
         else:
             workers = self._in_parallel(0, blocks)
-        for problem, index in filter(None, (worker.problem for worker in workers)):
+        for problem, index in [worker.problem for worker in workers if worker.problem]:
             if not isinstance(problem, PtoError) or blocks == 1:
                 raise problem from None
             if growing and len(workers) > 1:
                 raise Grown
             raise problem.noted(f"in block {index}") from None
-        counts = Counter[str]()
-        for worker in workers:
-            counts.update(worker.counts())
-        return (workers[0].final() if blocks == 1 else self.real), counts
+        first, *others = [worker.counts() for worker in workers]
+        return (workers[0].final() if blocks == 1 else self.real), sum(others, first)
 
     @cached_property
     def begin(self) -> int:
@@ -245,16 +237,17 @@ class Worker:
         plan = self.session.plan
         arrays = self.session.arrays
         self.memories = [arrays.get(n) or self.core.space_named(n) for n in plan.spaces]
-        self.shadowed = {  # shadows of arrays are made once, for all threads
-            name
+        self.shadowed = [  # shadows of arrays are made once, for all threads
+            name in plan.tracked or (name in arrays and not memory.given)
             for name, memory in self._named()
-            if name in plan.tracked or (name in arrays and not memory.given)
-        }
+        ]
         sizes = plan.slots, 3 * len(self.memories), plan.scratch // 8 + 16
         self.room = np.zeros(sum(sizes), np.int64)
         self.frame, self.table = self.room[: sizes[0]], self.room[sizes[0] : sum(sizes[:2])]
         self.rows = self.table.reshape(-1, 3)
-        self.pointed: dict[str, Bytes] = {}  # the data to which they point
+        self.pointed: list[Bytes | None] = [None] * len(self.memories)  # where they point
+        self.slots = [v for v, n in self.session.real.items() if isinstance(n, SlotNumber)]
+        self.callback: Any = None  # Any: a ctypes function; None before the first run
         frame = address_of(self.room)
         table = frame + self.frame.nbytes
         self.places = frame, table, -(-(table + self.table.nbytes) // 64) * 64
@@ -264,14 +257,14 @@ class Worker:
         """Prepare the frame for a run."""
         self.executions: dict[int, Step] = {}
         self.problem, self.block, self.marked, self.asked = None, self.first, False, False
-        self.session.crew.append(self)
-        limits = self.session.limits
-        self.frame.fill(0)
-        self.frame[BLOCKS] = self.blocks
-        self.frame[LEFT] = limits.most or 0
-        self.frame[TICK] = limits.deadline is not None
-        slots = [n for n in self.session.real.values() if isinstance(n, SlotNumber)]
-        self.frame[FIRST_SLOT : FIRST_SLOT + len(slots)] = slots
+        session, frame = self.session, self.frame
+        session.crew.append(self)
+        frame.fill(0)
+        frame[BLOCKS] = self.blocks
+        frame[LEFT] = session.limits.most or 0
+        frame[TICK] = session.limits.deadline is not None
+        for slot, value in enumerate(self.slots, FIRST_SLOT):
+            frame[slot] = session.real[value]
         self._point()
 
     @property
@@ -284,33 +277,40 @@ class Worker:
 
     def _point(self) -> None:
         """Update the table of memories, since other or grown arrays lie elsewhere."""
-        for number, (name, memory) in enumerate(self._named()):  # mostly nothing has moved
-            if memory.data is not self.pointed.get(name) or name in self.shadowed:
-                shadow = address_of(memory.shadow) if name in self.shadowed else 0
+        pointed, shadowed = self.pointed, self.shadowed
+        for number, memory in enumerate(self.memories):  # mostly nothing has moved
+            if memory.data is not pointed[number] or shadowed[number]:
+                shadow = address_of(memory.shadow) if shadowed[number] else 0
                 self.rows[number] = address_of(memory.data), shadow, memory.size
-                self.pointed[name] = memory.data
+                pointed[number] = memory.data
 
     def run(self) -> None:
         """Run the blocks; keep the fault of the program in `problem`."""
-        with self.answering() as pointer:
-            failed = self.session.code.launch(*self.places, pointer, self.first, self.last)
+        try:
+            failed = self.session.code.launch(*self.places, self.start(), self.first, self.last)
+        finally:
+            self.stop()
         assert bool(failed) == (self.problem is not None)
         if self.problem is not None:
             self.session.failed.append(self.first)
             if not isinstance(self.problem[0], PtoError | Stopped):
                 raise self.problem[0] from None
 
-    @contextmanager
-    def answering(self) -> Generator[int]:
-        """Yield the address of the call back, while the program may call back."""
-        answers = self._answers()
-        next(answers)
-        callback = codes.CALLBACK(answers.send)
-        try:
-            ticks.start(self.frame)
-            yield codes.pointer_of(callback)
-        finally:
-            ticks.end(self.frame)
+    def start(self) -> int:
+        """Return the address of the call back. The program may call back until `stop`."""
+        if self.callback is None:
+            answers = self._answers()
+            next(answers)
+            self.callback = codes.CALLBACK(answers.send)
+            self.pointer = codes.pointer_of(self.callback)
+        ticks.start(self.frame)
+        return self.pointer
+
+    def stop(self) -> None:
+        """Let the program call back no more."""
+        ticks.end(self.frame)
+        if self.problem is not None:  # it ended the answers
+            self.callback = None
 
     def _answers(self) -> Generator[int, int, None]:
         """Answer the call backs of a compiled program: 0, or 1 to end it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import suppress
 from threading import Thread
@@ -18,11 +19,15 @@ _ticking: list[Thread] = []  # the ticking thread, or empty
 def start(frame: Index) -> None:
     """Ask the program with this frame to call back periodically, until `end`."""
     _running[id(frame)] = frame
-    if not (_ticking and _ticking[0].is_alive()):  # a forked process has no thread
+    if not _ticking:
         thread = Thread(target=_tick, name="ptokit-ticks", daemon=True)
         _ticking[:] = [thread]
         with suppress(RuntimeError):  # Python ends: no thread can start
             thread.start()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_ticking.clear)  # a forked process has no thread
 
 
 def end(frame: Index) -> None:
