@@ -306,9 +306,8 @@ class Walk:
             while isinstance(count, int) and 1 < count < size:
                 size //= 2
         whole, rest = _split(inner.count, size)
-        if self._by_lines(Loop(whole, inner.steps), across, replace(point, lanes=size)):
-            whole = 0
-        if not known(whole, 0):
+        lines = self._by_lines(Loop(whole, inner.steps), across, replace(point, lanes=size))
+        if not lines and not known(whole, 0):
             with self.code.loop(whole, f"{self.what}, blocks", size) as index:
                 self._column(across, replace(point.moved(inner, index), lanes=size))
         if not known(rest, 0):
