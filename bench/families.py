@@ -157,8 +157,7 @@ def products() -> Iterator[Spec]:
     left, right = "f4e1m2 64x64 of codes in left", "f4e1m2 64x64 of codes in right"
     scales = "u8 64x4 of scales in scaleleft", "u8 4x64 of scales in scaleright"
     factors = f"{left}, {scales[0]}, {right}, {scales[1]}"
-    why = "bytes of scales are looked up for each element"
-    yield Spec("tmatmul_mx_hif4", factors, SUMS, shape=(64, 64), why=why)
+    yield Spec("tmatmul_mx_hif4", factors, SUMS, shape=(64, 64))
 
 
 def quantisations() -> Iterator[Spec]:
@@ -179,8 +178,7 @@ def quantisations() -> Iterator[Spec]:
         yield Spec(op, F, outs, attrs=MX, plain=op.replace(".", "_"))
 
     outs = f"f4e1m2 {ROWS}x{COLS}, u8 {ROWS}x32 valid {ROWS}x8, bf16 {ROWS}x48, bf16 {ROWS}x32"
-    why = "lines of 2 and 4 elements leave most lanes empty"
-    yield Spec("tquant_hif4", f"bf16 {ROWS}x{COLS}", outs, why=why)
+    yield Spec("tquant_hif4", f"bf16 {ROWS}x{COLS}", outs)
 
 
 def irregular() -> Iterator[Spec]:

@@ -39,7 +39,7 @@ class Assign:
         while isinstance(moved, Apply) and moved.word == "bitcast":
             moved = moved.args[0]
         counts = len(targets), len(used)  # constants are leaves without an access
-        read = all(access.pointer for access in used.values())  # not counted
+        read = all(a.pointer and a.each == 1 for a in used.values())  # not counted
         self.plain = counts == (1, 1) and isinstance(moved, Leaf) and read and not store.where
 
     def lanes(self, parts: Sequence[Traced]) -> int:
@@ -47,8 +47,9 @@ class Assign:
         dtype = self.store.cells.dtype
         if dtype.packed:
             return 1
-        kinds = [dtype, *(leaf.dtype for part in parts for leaf in leaves(part))]
-        alone = any(kind.packed for kind in kinds) or any(gathers(part) for part in parts)
+        found = [leaf for part in parts for leaf in leaves(part)]
+        kinds = [dtype, *(leaf.dtype for leaf in found)]
+        alone = any(leaf.shares_bytes for leaf in found) or any(gathers(part) for part in parts)
         if self.function.whole and not alone:
             return MOST
         narrow = all(k == t.bf16 for k in kinds)  # bf16 is computed in pairs

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ptokit.diagnostics.dataclass import dataclass, field
+from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.engines.kernels.ahead import QUEUE
 from ptokit.engines.kernels.definedness import ShadowSpace
 from ptokit.engines.kernels.lanes import Lanes, Words
@@ -31,6 +31,7 @@ from ptokit.machine.record.expressions import (
     WindowRead,
     WindowStore,
 )
+from ptokit.values import dtypes as t
 from ptokit.values.arrays import BOOL
 from ptokit.values.dtypes import DType
 from ptokit.values.host import AnyArray
@@ -53,6 +54,7 @@ class Scratch:
         `panels`: each `line` columns are a matrix of their own.
         """
         height, width = bound(rows), -(-bound(cols) // line) * line
+        dtype = t.u8 if dtype.packed else dtype
         address = self.size
         self.size += -(-(height * width + 64) * dtype.size // 64) * 64
         where = IndexMap(Axis(((height, width),)), Axis(((width, 1),)))
@@ -62,6 +64,7 @@ class Scratch:
         return Elements(self, address, dtype, where)  # type: ignore[arg-type]  # a Scratch stands for a memory
 
 
+SPREAD = (2, 4, 8, 16)  # repetitions that fill lanes; more of them are loops of their own
 COUNTED = 4096  # bytes of numbers in sequence: to count costs less than to read so many
 PointerKey: TypeAlias = "tuple[int, str, bool]"  # space, address, whether it is the shadow
 Pointed: TypeAlias = "tuple[str, Elements]"
@@ -195,21 +198,30 @@ class FunctionBase(ABC):
             raise NotNative("every n-th element of an axis whose boxes hold no whole steps")
         return found
 
-    def uses(self, parts: Sequence[Traced]) -> dict[Leaf, Access]:
-        """Return an access for every leaf that is read from memory."""
+    def uses(self, parts: Sequence[Traced], *, spread: bool = False) -> dict[Leaf, Access]:
+        """Return an access for every leaf that is read from memory.
+
+        `spread`: repeated elements fill lanes, else the loops are cut where the next one begins.
+        """
         found: dict[Leaf, Access] = {}
         for part in parts:
             for leaf in leaves(part):
-                access = None if leaf in found else self._leaf(leaf)
+                access = None if leaf in found else self._leaf(leaf, spread)
                 if access is not None:
                     found[leaf] = access
         return found
 
-    def _leaf(self, leaf: Leaf) -> Access | None:
+    def _leaf(self, leaf: Leaf, spread: bool) -> Access | None:
         source = leaf.source
         if isinstance(source, WindowRead):
-            rows, cols = source.row_span, source.col_span
-            access = self.access(source.cells, rows, cols, repeat=leaf.repeat)
+            rows, cols, (down, across) = source.row_span, source.col_span, leaf.repeat
+            lies = known(source.cells.map.cols.digits[-1][1], cols.step) and not leaf.shares_bytes
+            spread = spread and across in SPREAD and not leaf.swap and lies
+            access = self.access(
+                source.cells, rows, cols, repeat=(down, 1) if spread else leaf.repeat
+            )
+            if spread:
+                access = _spread(access, across)
             if known(rows.count, 1):
                 access.rows = _standing(access, access.rows)
             if known(cols.count, 1):
@@ -227,6 +239,8 @@ class FunctionBase(ABC):
     def _line(self, numbers: Known, repeat: int) -> Access:
         """Return the access of compile-time numbers; `repeat`: of each, along a line."""
         codes = numbers.array.codes
+        if repeat in SPREAD:
+            codes, repeat = codes.repeat(repeat, int(codes.shape[1] > 1)), 1
         values = np.ascontiguousarray(codes.reshape(-1))
         if values.nbytes >= COUNTED and repeat == 1 and _counts(numbers.dtype, values):
             rows, cols = (LINE, STILL) if codes.shape[1] == 1 else (STILL, LINE)
@@ -255,6 +269,17 @@ def _counts(dtype: DType, values: AnyArray) -> bool:
 def _repeated(line: Stream, times: int) -> Stream:
     """Return a stream that visits each position `times` times in a row."""
     return Stream((*line.digits, (times, 0)), line.start * times) if times > 1 else line
+
+
+def _spread(access: Access, times: int) -> Access:
+    """Return an access whose positions count the repetitions of each column's element."""
+    lines = (
+        Stream(tuple((count, step * times) for count, step in line.digits), line.start)
+        for line in (access.rows, access.cols)
+    )
+    rows, cols = lines
+    cols = Stream((*cols.digits, (times, 1)), cols.start * times)
+    return replace(access, rows=rows, cols=cols, offset=access.offset * times, each=times)
 
 
 def _standing(access: Access, line: Stream) -> Stream:

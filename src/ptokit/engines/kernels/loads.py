@@ -30,7 +30,11 @@ class Loads:
         lanes = Lanes(self.code, point.lanes)
         if access.at is not None:
             offsets = self._offsets(access, point, lanes)
+            if access.each > 1:
+                offsets, _ = lanes.divided("i64", offsets, access.each)
             return self.fetch(access, offsets, lanes)
+        if access.each > 1:
+            return self._repeated(access, point, lanes)
         position, step = point.positions[access], point.steps[access]
         if not access.pointer:
             return self._count(position, step, lanes, element(access.dtype))
@@ -44,6 +48,25 @@ class Loads:
         if isinstance(step, int) and 1 < step <= 4 and kind != "i1":
             return self._sampled(access, position, step, lanes)
         return self._picked(access, position, step, lanes)
+
+    def _repeated(self, access: Access, point: LanePositions, lanes: Lanes) -> str:
+        """Return elements that are repeated: a few are loaded and spread over the lanes."""
+        position, step, times = point.positions[access], point.steps[access], access.each
+        kind, together = element(access.dtype), min(times, lanes.count)
+        multiple = position if isinstance(position, int) else position.multiple
+        if not known(step, 1) or multiple % together:
+            places = ((position + number * step) // times for number in range(lanes.count))
+            return lanes.vector(kind, (self._one(access, p) for p in places))
+        few = Lanes(self.code, lanes.count // together)
+        if few.count == 1:
+            return lanes.spread(kind, self._one(access, position // times))
+        picks = [lane // times for lane in range(lanes.count)]
+        if access.dtype is not BOOL:
+            part = load_line(self.code, access, position // times, few.count)
+            return few.shuffle(kind, part, "poison", picks)
+        part = load_line(self.code, replace(access, dtype=t.u8), position // times, few.count)
+        octets = few.shuffle("i8", part, "poison", picks)
+        return lanes.op("icmp ne", "i8", octets, lanes.splat("i8", "0"))
 
     def _line(self, access: Access, position: Num, lanes: Lanes) -> str:
         """Return contiguous elements; a truth value is stored as a byte."""

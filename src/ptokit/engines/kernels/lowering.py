@@ -50,6 +50,12 @@ class Leaf(Traced):
         super().__init__(source.dtype, *((cols, rows) if swap else (rows, cols)))
         self.source, self.swap, self.repeat = source, swap, (down, across)
 
+    @property
+    def shares_bytes(self) -> bool:
+        """Return whether two of its elements share a byte of memory."""
+        source = self.source
+        return isinstance(source, WindowRead) and source.cells.dtype.packed
+
 
 class Gather(Traced):
     """A lowered `Taken`, with the index and the condition as expressions over the loops."""
@@ -119,6 +125,7 @@ class Preparation:
 
     related: Callable[[Elements, Elements], Overlap]
     temporary: Callable[[Traced], WindowRead]  # emits the loops that fill a temporary
+    unpacked: Callable[[WindowRead], WindowRead]  # emits the loops that unpack a tile
     written: list[WindowStore]
     made: dict[Traced, WindowRead]
     runs: Runs
@@ -172,8 +179,9 @@ class Preparation:
             if node.word == "window":
                 return Leaf(self._part(node), swap, repeat)
             return Leaf(self._temporary(node), swap, repeat)
-        if isinstance(node, WindowRead) and self._overwritten(node, swap):
-            return Leaf(self._temporary(node), swap, repeat)
+        if isinstance(node, WindowRead):
+            read = self.unpacked(node)
+            node = self._temporary(read) if self._overwritten(read, swap) else read
         return Leaf(node, swap, repeat)
 
     def _filled(self, node: Apply) -> RunGather | None:

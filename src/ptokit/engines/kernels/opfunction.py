@@ -17,6 +17,7 @@ from ptokit.engines.kernels.definedness import Definedness, NotSaid, ShadowSpace
 from ptokit.engines.kernels.functionbase import FunctionBase
 from ptokit.engines.kernels.fusion import walks
 from ptokit.engines.kernels.gathers import Gathers
+from ptokit.engines.kernels.halves import Halves
 from ptokit.engines.kernels.lanes import FLOATS, Lanes, Words, element
 from ptokit.engines.kernels.lowering import Gather, Leaf, Preparation, RunGather, gathers, leaves
 from ptokit.engines.kernels.overlap import MAY_ALIAS
@@ -39,6 +40,7 @@ from ptokit.machine.record.expressions import (
 from ptokit.machine.record.trace import space_of
 from ptokit.values import dtypes as t
 from ptokit.values.enumerations import GatherOOB, Loc
+from ptokit.values.layouts import known
 
 L1 = SPACES[Loc.MAT]
 
@@ -48,7 +50,7 @@ class OpFunction(FunctionBase):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.gathers = Gathers(self)
+        self.gathers, self.halves = Gathers(self), Halves(self)
         self.temporary = Temporaries(self)
         self.runs = Runs(self.lanes, lambda condition: self._check(self.preparation()(condition)))
         self.made: dict[Traced, WindowRead] = {}
@@ -56,7 +58,10 @@ class OpFunction(FunctionBase):
 
     def preparation(self, *written: WindowStore) -> Preparation:
         """Return the preparation of expressions for loops."""
-        return Preparation(self.related, self.temporary, list(written), self.made, self.runs)
+        made, runs = self.made, self.runs
+        return Preparation(
+            self.related, self.temporary, self.halves.read, list(written), made, runs
+        )
 
     @property
     def crossing(self) -> bool:
@@ -111,6 +116,8 @@ class OpFunction(FunctionBase):
         if isinstance(store, UndefineStore):
             self._undefine(store)
             return
+        if self.halves.write(store):
+            return
         target = self.access(store.cells, store.rows, store.cols)
         targets = [target, *(self.access(o.cells, o.rows, o.cols) for o in others)]
         if self.tracked(store.cells) and not self.said:
@@ -124,7 +131,8 @@ class OpFunction(FunctionBase):
         if isinstance(store, ScatterStore):
             Scatter(self, store, targets).run()
             return
-        run = Assign(self, (store, *others), targets, self.uses(parts))
+        along = known(store.cells.map.cols.digits[-1][1], 1)
+        run = Assign(self, (store, *others), targets, self.uses(parts, spread=along))
         shape = (run.lanes(parts), *self.counts(store))
         if run.plain and space_of(store.cells).name == L1 and not self.whole:
             predict(self.code, run.accesses[1], *self.counts(store))
@@ -257,7 +265,7 @@ class OpFunction(FunctionBase):
     def lanes_of(self, parts: Sequence[Traced], size: int = 4) -> int:
         """Return how many elements of `size` bytes of these expressions are computed per step."""
         found = [g for part in parts for g in gathers(part)]
-        if any(leaf.dtype.packed for part in parts for leaf in leaves(part)):
+        if any(leaf.shares_bytes for part in parts for leaf in leaves(part)):
             return 1
         return min((self.gathers.lanes(g) for g in found), default=self.lanes(size))
 

@@ -36,7 +36,8 @@ class Access:
     """An operand of a store: its first address, and its movement along both axes of the window.
 
     An empty `pointer` is a number that counts along one axis. `at` is set for an irregular access:
-    two accesses that count its rows and columns, with the digits in its own streams.
+    two accesses that count its rows and columns, with the digits in its own streams. `each`:
+    positions count so many repetitions of each element.
     """
 
     pointer: str
@@ -45,6 +46,7 @@ class Access:
     cols: Stream
     offset: Num = 0
     at: tuple[Access, Access] | None = None
+    each: int = 1
 
 
 Act: TypeAlias = "Callable[[LanePositions], None]"
@@ -292,7 +294,8 @@ class Walk:
     def _contiguous(self, loops: Sequence[Loop], inner: Loop, point: LanePositions) -> Loop | None:
         """Return the loop along which operands that are strided along `inner` are contiguous."""
         for number, (access, step) in enumerate(point.steps.items()):
-            if not access.pointer or (isinstance(step, int) and 0 <= step <= 4):
+            near = isinstance(step, int) and 0 <= step <= 4
+            if near or not access.pointer or access.each > 1:
                 continue
             for loop in loops:
                 if known(loop.steps[number], 1):
@@ -370,7 +373,8 @@ def _irregular(access: Access) -> bool:
 
 def strided(access: Access, step: Num) -> bool:
     """Return whether the lanes of an access are neither equal nor contiguous."""
-    return bool(access.pointer) and not (isinstance(step, int) and step in (0, 1))
+    near = isinstance(step, int) and step in (0, 1)
+    return bool(access.pointer) and not near and access.each == 1
 
 
 def square_of(access: Access, size: int) -> Square:

@@ -7,7 +7,7 @@ two double sixteenths; lower bits belong to earlier elements.
 
 from ptokit.isa.lang.page import *
 from ptokit.isa.pages.matrix import MatMul, write_boxes
-from ptokit.isa.pages.quantisation import EACH, INFINITY, one_of_two, side_by_side
+from ptokit.isa.pages.quantisation import EACH, INFINITY, QUIET, side_by_side
 
 GROUP, PART, BIT = 64, 8, 4  # elements that share the number, and a bit of each level
 E6M2 = (127 - 48) << 2  # from codes of e6m2 to the exponents of f32
@@ -55,10 +55,13 @@ class TQuantHif4(Instr, name="tquant_hif4", pipe=V, targets=(CPU,), disputes=("E
 
     def run(dst, src, exp, max, scaling):
         rows, cols = src.valid
-        x, groups = src[:rows, :cols], rows * (cols // GROUP)
-        of_4, of_8 = largest(src, BIT), largest(src, PART)
-        whole = of_8.cast(f32).bitcast(i32).reshaped(groups, PART).fold("max", 1)
-        number = code(whole.bitcast(f32).cast(bf16)).reshaped(rows, cols // GROUP)
+        x = src[:rows, :cols]
+        fourths = [src[:rows, first:cols:BIT].bitcast(i16) & 0x7FFF for first in range(BIT)]
+        of_4 = reduce(Array.maximum, fourths)
+        of_8 = in_pairs(of_4)
+        whole = in_pairs(in_pairs(in_pairs(of_8)))
+        of_4, of_8, whole = map(magnitude, (of_4, of_8, whole))
+        number = code(whole)
         inverse = (1.0 / value(number)).cast(bf16)
         eighths = of_8 * inverse.repeated(PART) >= 4.0
         halved = inverse.repeated(PART) * eighths.where(inverse.number(0.5), 1.0)
@@ -66,9 +69,8 @@ class TQuantHif4(Instr, name="tquant_hif4", pipe=V, targets=(CPU,), disputes=("E
         factor = halved.repeated(2) * sixteenths.where(inverse.number(0.5), 1.0)
         y = x * factor.repeated(BIT)
         dst[:rows, :cols] = y.isnan().where(2.0, y).cast(f4e1m2x2, saturate=True)
-        last = sixteenths.packed().reshaped(groups, 2)
-        halves = [one_of_two(src, last, n).reshaped(rows, cols // GROUP) for n in (0, 1)]
-        four = cols // GROUP * 4
+        last, four = sixteenths.packed(), cols // GROUP * 4
+        halves = [last[:, n::2] for n in (0, 1)]
         exp[:rows, :four] = side_by_side(
             exp.iota(rows, four)[1], number.cast(u8), eighths.packed(), *halves
         )
@@ -78,14 +80,14 @@ class TQuantHif4(Instr, name="tquant_hif4", pipe=V, targets=(CPU,), disputes=("E
         scaling.flat()[0, :fours] = factor.reshaped(1, fours)
 
 
-def largest(src: Cells, count: int) -> Array:
-    """Return the largest magnitudes of each `count` columns; NaN is the largest."""
-    rows, cols = src.valid
+def in_pairs(x: Array) -> Array:
+    """Return the larger of each two columns."""
+    return x[:, ::2].maximum(x[:, 1::2])
 
-    def magnitudes(first: int) -> Array:
-        return src[:rows, first:cols:count].cast(f32).bitcast(i32) & 0x7FFFFFFF
 
-    return reduce(Array.maximum, map(magnitudes, range(count))).bitcast(f32).cast(bf16)
+def magnitude(bits: Array) -> Array:
+    """Return bf16 from the bits of magnitudes, of which those of NaN are the largest."""
+    return (bits > INFINITY >> 16).where(QUIET >> 16, bits).bitcast(bf16)
 
 
 def code(largest: Array) -> Array:
@@ -136,17 +138,18 @@ class TMatMulMxHif4(MatMul, name="tmatmul_mx_hif4", targets=(CPU,), disputes=("E
 
     def run(c, a, a_scale, b, b_scale):
         (m, k), n = a.valid, b.valid.cols
-        row, col = a_scale.iota(m, k)
-        left = scales(col, lambda at: a_scale.take(row * a_scale.cols + at))
-        row, across = b_scale.iota(k, n)
-        right = scales(row, lambda at: b_scale.take(at * b_scale.cols + across))
+        bytes = (k + GROUP - 1) // GROUP * 4
+        left = scales(a_scale, a_scale[:m, :bytes])[:, :k]
+        right = scales(b_scale, b_scale[:bytes, :n].T)[:, :k].T
         sums = (a[:m, :k].cast(f32) * left).matmul(b[:k, :n].cast(f32) * right)
         write_boxes(c, m, n, sums)
 
 
-def scales(k: Array, byte: Callable[[Array], Array]) -> Array:
-    """Return the scales of elements by position along k; `byte` reads one byte of scales."""
-    first, part, bit = k // GROUP * 4, k // PART % 8, k // BIT % 16
-    eighth = (byte(first + 1).cast(i64) >> part) & 1
-    sixteenth = (byte(first + 2 + bit // 8).cast(i64) >> bit % 8) & 1
-    return value(byte(first).cast(i32), (eighth + sixteenth).cast(i32))
+def scales(cells: Cells, four: Array) -> Array:
+    """Return the scales of elements along k from the four bytes of each group, side by side."""
+    four = four.cast(i32)
+    number, eighths, *sixteenths = (four[:, n::4].repeated(GROUP // BIT) for n in range(4))
+    at = cells.iota(1, number.shape[1])[1].cast(i32)
+    eighth = eighths >> at // 2 % 8
+    sixteenth = (sixteenths[0] | sixteenths[1] << 8) >> at % 16
+    return value(number, (eighth & 1) + (sixteenth & 1)).repeated(BIT)
