@@ -174,7 +174,8 @@ class Preparation:
                 return self(node.first, not swap, (across, down))
             if node.word == "repeat":
                 return self(node.first, swap, (down, across * node.parameters["count"]))
-            if node.word == "window" and _begins(node):
+            alike = node.word == "reshape" and known(node.rows, 1) and known(node.first.rows, 1)
+            if alike or (node.word == "window" and _begins(node)):
                 return self(node.first, swap, repeat)
             if node.word == "window":
                 return Leaf(self._part(node), swap, repeat)

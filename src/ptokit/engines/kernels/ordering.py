@@ -1,7 +1,7 @@
-"""Block sorts and run merges as LLVM IR: 64-bit elements in the order of their keys.
+"""Block sorts as LLVM IR: 64-bit elements in the order of their keys, which are unsigned i64.
 
 The functions take pointers and counts only. Elements and keys are contiguous; `%out` receives the
-elements. Sort keys are unsigned i64, merge keys are float.
+elements.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ def sort(count: int) -> str:
         for lane in (text(first + number) for number in range(AT_ONCE)):
             where = code.let(f"getelementptr i32, ptr {places}, i64 {lane}")
             rank = code.let(f"load i32, ptr {where}")
-            _copy(code, lane, code.let(f"zext i32 {rank} to i64"))
+            copy(code, lane, code.let(f"zext i32 {rank} to i64"))
     code.do("ret void")
     code.start(others)
     with code.loop(Int(code, "%n"), f"{count} elements", count) as col:
-        mine = _load(code, kinds, "%keys", text(col))
+        mine = load(code, kinds, "%keys", text(col))
         places = lanes.counted("i64", text(col), 0, 1)
         code.do(f"store {kinds} {lanes.splat('i64', '0')}, ptr {sums}")
 
         def compare(other: Num, before: str) -> None:
             """Count one key; `before` says in which lanes an equal one counts."""
-            theirs = lanes.spread("i64", _load(code, "i64", "%keys", text(other)))
+            theirs = lanes.spread("i64", load(code, "i64", "%keys", text(other)))
             ahead = lanes.op("icmp ult", "i64", theirs, mine)
             if before:
                 equal = lanes.op("icmp eq", "i64", theirs, mine)
@@ -69,9 +69,9 @@ def sort(count: int) -> str:
             compare(col + some + other, "")
         code.do(f"store {kinds} {code.let(f'load {kinds}, ptr {sums}')}, ptr {ranks}")
         with code.loop(some, "to their places") as lane:
-            rank = _load(code, "i64", ranks, text(lane))
-            _copy(code, text(col + lane), rank)
-    return _function(SORT, code)
+            rank = load(code, "i64", ranks, text(lane))
+            copy(code, text(col + lane), rank)
+    return function(SORT, code)
 
 
 def _rank_upper_halves(code: Code, lanes: Lanes, sums: list[str], places: str) -> str:
@@ -109,122 +109,18 @@ def _rank_upper_halves(code: Code, lanes: Lanes, sums: list[str], places: str) -
     return code.let(f"call i32 @llvm.vector.reduce.add.v{lanes.count}i32({kinds} {total})")
 
 
-def merge(runs: int) -> str:
-    """Emit the greatest head of all runs until one run is exhausted; ties go to the first run.
-
-    `%taken`, i32, receives how many elements of each run were emitted.
-    """
-    code = Code()
-    numbers = range(runs)
-    heads = [code.let(f"alloca i64 ; head {n}") for n in numbers]
-    for n, head in enumerate(heads):
-        code.do(f"store i64 {_begin(n)}, ptr {head}")
-    first, done = code.let("alloca i1"), code.let("alloca i64 ; elements that were emitted")
-    code.do(f"store i1 true, ptr {first}")
-    code.do(f"store i64 0, ptr {done}")
-    full = reduce(
-        lambda a, b: code.let(f"and i1 {a}, {b}"),
-        [code.let(f"icmp slt i64 {_begin(n)}, %end{n}") for n in numbers],
-    )
-    with code.when(full):
-        _while_full(code, heads, done)
-        code.do(f"store i1 false, ptr {first}")
-        _count(code, heads)
-    before = Int(code, code.let(f"load i64, ptr {done}"))
-    with code.loop(Int(code, f"%end{runs - 1}") - before, "the greatest head") as index:
-        best, best_key, chosen = "-1", "0.0", "-1"
-        for n, head in enumerate(heads):
-            at = code.let(f"load i64, ptr {head}")
-            left = code.let(f"icmp slt i64 {at}, %end{n}")
-            key = _load(code, "float", "%keys", code.let(f"select i1 {left}, i64 {at}, i64 0"))
-            none = code.let(f"icmp slt i64 {best}, 0")
-            more = code.let(f"fcmp ogt float {key}, {best_key}")
-            wins = code.let(f"and i1 {left}, {code.let(f'or i1 {none}, {more}')}")
-            best = code.let(f"select i1 {wins}, i64 {at}, i64 {best}")
-            best_key = code.let(f"select i1 {wins}, float {key}, float {best_key}")
-            chosen = code.let(f"select i1 {wins}, i64 {n}, i64 {chosen}")
-        _copy(code, best, text(before + index))
-        ended = _advance(code, heads, chosen)
-        new = code.let(f"and i1 {ended}, {code.let(f'load i1, ptr {first}')}")
-        with code.when(new):
-            code.do(f"store i1 false, ptr {first}")
-            _count(code, heads)
-    ends = ", ".join(f"i64 %end{n}" for n in numbers)
-    head = f"@merge{runs}(ptr %keys, ptr %from, ptr noalias %out, ptr noalias %taken, {ends})"
-    return _function(f"define internal void {head}", code)
-
-
-def _begin(run: int) -> str:
-    return f"%end{run - 1}" if run else "0"
-
-
-def _while_full(code: Code, heads: list[str], done: str) -> None:
-    """Emit elements until a run is exhausted, with heads in registers.
-
-    All pairs of keys are compared at once; which comparisons count is decided afterwards.
-    """
-    loop, end, before = code.name("full"), code.name("exhausted"), code.block
-    code.jump(loop)
-    code.start(loop)
-    begin = len(code.lines)  # of the phi instructions, written at the end
-    step, *places = [f"%{code.name('at')}" for _ in (done, *heads)]
-    keys = [_load(code, "float", "%keys", at) for at in places]
-    best, taken = places[0], ["true"]
-    for n, at in enumerate(places[1:], 1):
-        more = [code.let(f"fcmp ogt float {keys[n]}, {key}") for key in keys[:n]]
-        both = [code.let(f"and i1 {a}, {b}") for a, b in zip(taken, more, strict=True)]
-        wins = reduce(lambda a, b: code.let(f"or i1 {a}, {b}"), both)
-        loses = code.let(f"xor i1 {wins}, true")
-        taken = [code.let(f"and i1 {one}, {loses}") for one in taken] + [wins]
-        best = code.let(f"select i1 {wins}, i64 {at}, i64 {best}")
-    _copy(code, best, step)
-    steps = [code.let(f"zext i1 {one} to i64") for one in ("true", *taken)]
-    after = [code.let(f"add i64 {at}, {by}") for at, by in zip((step, *places), steps, strict=True)]
-    ended = [code.let(f"icmp eq i64 {at}, %end{n}") for n, at in enumerate(after[1:])]
-    starts = ["0", *map(_begin, range(len(heads)))]
-    code.lines[begin:begin] = [
-        f"  {at} = phi i64 [ {start}, %{before} ], [ {later}, %{loop} ]"
-        for at, start, later in zip((step, *places), starts, after, strict=True)
-    ]
-    code.branch(reduce(lambda a, b: code.let(f"or i1 {a}, {b}"), ended), end, loop)
-    code.start(end)
-    for place, at in zip((done, *heads), after, strict=True):
-        code.do(f"store i64 {at}, ptr {place}")
-
-
-def _advance(code: Code, heads: list[str], chosen: str) -> str:
-    """Advance the head that was taken; return whether its run is exhausted."""
-    ended = "false"
-    for n, head in enumerate(heads):
-        mine = code.let(f"icmp eq i64 {chosen}, {n}")
-        step = code.let(f"zext i1 {mine} to i64")
-        at = code.let(f"add i64 {code.let(f'load i64, ptr {head}')}, {step}")
-        code.do(f"store i64 {at}, ptr {head}")
-        last = code.let(f"and i1 {mine}, {code.let(f'icmp eq i64 {at}, %end{n}')}")
-        ended = code.let(f"or i1 {ended}, {last}")
-    return ended
-
-
-def _count(code: Code, heads: list[str]) -> None:
-    for n, head in enumerate(heads):
-        at = code.let(f"load i64, ptr {head}")
-        count = code.let(f"trunc i64 {code.let(f'sub i64 {at}, {_begin(n)}')} to i32")
-        where = code.let(f"getelementptr i32, ptr %taken, i64 {n}")
-        code.do(f"store i32 {count}, ptr {where}, align 4")
-
-
-def _load(code: Code, kind: str, pointer: str, index: str) -> str:
+def load(code: Code, kind: str, pointer: str, index: str) -> str:
     """Return the element, or the vector of elements, at an index."""
     one = "float" if "float" in kind else "i64"
     where = code.let(f"getelementptr {one}, ptr {pointer}, i64 {index}")
     return code.let(f"load {kind}, ptr {where}, align {4 if one == 'float' else 8}")
 
 
-def _copy(code: Code, source: str, target: str) -> None:
-    value = _load(code, "i64", "%from", source)
+def copy(code: Code, source: str, target: str) -> None:
+    value = load(code, "i64", "%from", source)
     code.do(f"store i64 {value}, ptr {code.let(f'getelementptr i64, ptr %out, i64 {target}')}")
 
 
-def _function(head: str, code: Code) -> str:
-    code.do("ret void")
+def function(head: str, code: Code, end: str = "ret void") -> str:
+    code.do(end)
     return "\n".join([f"{head} noinline nounwind {{", "entry:", *code.lines, "}", ""])

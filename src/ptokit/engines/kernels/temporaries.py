@@ -7,7 +7,7 @@ from itertools import accumulate
 from math import gcd
 from typing import cast
 
-from ptokit.engines.kernels import boxedproduct, matmul, ordering
+from ptokit.engines.kernels import boxedproduct, matmul, merges, ordering
 from ptokit.engines.kernels.folds import Fold
 from ptokit.engines.kernels.functionbase import FunctionBase, bound
 from ptokit.engines.kernels.lanes import Lanes, element
@@ -349,6 +349,17 @@ class Temporaries:
         self.fill(cells, part)
         return cells
 
+    def _in_line(self, part: Traced) -> tuple[Num, Elements]:
+        """Return words in rows and the first one; where they lie if they do, else a copy."""
+        while isinstance(part, Whole) and part.word == "reshape" and known(part.rows, 1):
+            part = part.first
+        if isinstance(part, WindowRead) and known(part.rows, 1) and known(part.row_span.start, 0):
+            cells, cols = part.cells, part.col_span
+            across = cells.map.cols.digits
+            if cols.step == 1 and len(across) == 1 and known(across[0][1], 1):
+                return self.function.number(cells.origin) + self.function.number(cols.start), cells
+        return 0, self._in_room(part, 1)
+
     def _sorted(self, node: Whole) -> Elements:
         """Sort block by block; each row of blocks is padded for the lanes of the last block."""
         block, lanes = node.parameters["block"], self.function.lanes(8)
@@ -373,14 +384,19 @@ class Temporaries:
         """Return the merged elements, and how many of each run were taken."""
         if node.args not in self.merges:
             lengths = [self.function.number(n) for n in node.parameters["lengths"]]
-            records, keys = (self._in_room(part, 1) for part in node.args)
-            out = self.scratch.room(records.map.rows.extent, bound(node.first.cols), t.u64)
+            keys = self._in_room(node.args[1], 1)
+            begin, records = self._in_line(node.first)
+            out = self.scratch.room(keys.map.rows.extent, bound(node.first.cols), t.u64)
             taken = self.scratch.room(node.rows, len(lengths), t.i32)
-            self.code.kernels[f"merge{len(lengths)}"] = ordering.merge(len(lengths))
+            runs, total = len(lengths), bound(node.first.cols)
+            room = self.scratch.room(1, merges.room(total, runs), t.u64)
+            self.code.kernels |= merges.kernels(runs, self.function.lanes(8))
             ends = [f"i64 {text(end)}" for end in accumulate(lengths)]
             with self.code.loop(self.function.number(node.rows), "merge") as row:
-                places = (self._place(c, row) for c in (keys, records, out, taken))
-                self.code.do(f"call void @merge{len(lengths)}({', '.join([*places, *ends])})")
+                places = [self._place(c, row) for c in (keys, out, taken)]
+                places.insert(1, self._place(records, row, begin))
+                places.append(self._place(room, 0))
+                self.code.do(f"call void @merge{runs}({', '.join([*places, *ends])})")
             self.merges[node.args] = out, taken
         return self.merges[node.args]
 
