@@ -9,20 +9,11 @@ import pytest
 import ptokit as pto
 from account.files import ROOT
 from growth import growth
+from longprograms import chain, decisions
 from ptokit.analysis import known
 from ptokit.ir.garbage import gc_disabled
 
 SMALL, LARGE = "!pto.tile_buf<vec, 1x32xf32>", "!pto.tile_buf<vec, 64x128xf32>"
-
-
-def chain(count: int, kind: str) -> pto.Program:
-    """A tile of its own for each sum, each read by the next one only."""
-    lines = [f"%t0 = pto.alloc_tile : {kind}", "%x = arith.constant 1.0 : f32"]
-    lines.append(f"pto.texpands ins(%x : f32) outs(%t0 : {kind})")
-    for n in range(1, count):
-        lines.append(f"%t{n} = pto.alloc_tile : {kind}")
-        lines.append(f"pto.tadd ins(%t{n - 1}, %t{n - 1} : {kind}, {kind}) outs(%t{n} : {kind})")
-    return pto.loads("\n".join(["func.func @f() {", *lines, "return", "}"]))
 
 
 def sums(count: int) -> pto.Program:
@@ -100,8 +91,14 @@ def test_many_tiles_are_checked_in_linear_time(kind: str) -> None:
 
     All of the small tiles fit beside one another, the large ones share their bytes.
     """
-    programs = {count: chain(count, kind) for count in (100, 1000)}
+    programs = {count: pto.loads(chain(count, kind)) for count in (100, 1000)}
     assert growth(lambda count: programs[count].check("a5"), 100, 1000) < 30
+
+
+def test_many_branches_with_scalar_stores_are_checked_in_linear_time() -> None:
+    programs = {count: pto.loads(decisions(count)) for count in (20, 200)}
+    assert not any(found.is_error for found in programs[20].check("a5"))
+    assert growth(lambda count: programs[count].check("a5"), 20, 200) < 30
 
 
 def test_what_is_made_without_collection_is_not_walked_behind() -> None:

@@ -47,6 +47,7 @@ class PointsTo:
         self.func = func
         self.written = set[Value]()
         self.views = _has_view_entries(func)
+        self.moved = {*_moved(func)}  # no other handle names other storage after a region
         self.definitions: dict[Value, Op | None] = {}  # storage -> the op that creates it
         self.namings: list[tuple[Value, frozenset[Value]]] = []  # handle, storage
         self.ends: dict[Block, Names] = {}  # the names at the end of each region
@@ -63,8 +64,11 @@ class PointsTo:
         """Handle the creation of storage by an argument or by the result of an op."""
 
     def _name(self, handle: Value, storage: frozenset[Value], names: Names) -> None:
-        names[handle] = storage
-        self.namings.append((handle, storage))
+        if storage:
+            names[handle] = storage
+            self.namings.append((handle, storage))
+        else:  # a number: most values are
+            names.pop(handle, None)
 
     def _block(self, block: Block, names: Names) -> None:
         for op in block.ops:
@@ -111,7 +115,8 @@ class PointsTo:
             found: Names = {}
             for source, _, pairs in (w for w in ways if w[1] == target):
                 end = before if source == OUTSIDE else self.ends.get(op.regions[source], {})
-                _join(names, [end])
+                for handle in self.moved & end.keys():
+                    names[handle] = names.get(handle, NONE) | end[handle]
                 for value, name in pairs:
                     found[name] = found.get(name, NONE) | end.get(value, NONE)
             for name, storage in found.items():
@@ -128,7 +133,7 @@ class PointsTo:
                 end, begin = self.ends[op.regions[source]], begins[target]
                 kept = begin.keys() - set(op.regions[target].args)  # arguments are named anew
                 both = (*((h, h) for h in kept), *pairs)
-                self.grown |= any(not end.get(v, NONE) <= begin[h] for v, h in both)
+                self.grown |= any(not end.get(v, NONE) <= begin.get(h, NONE) for v, h in both)
         named(OUTSIDE, names)
 
 
@@ -169,6 +174,13 @@ def redefined(op: AnyOp) -> Iterator[Value]:
         yield from op.bound(op.page.outs()[0].name)
 
 
+def _moved(func: Func) -> Iterator[Value]:
+    """Yield the handles that some op makes handles on other storage."""
+    for op in func.ops:
+        if isinstance(op, Op) and ALIASES in op.page.traits:
+            yield from op.bound(op.page.outs()[0].name)
+
+
 def union(names: Names, handles: Iterable[Value]) -> frozenset[Value]:
     """Return all storage that these handles may name."""
     return NONE.union(*[names[v] for v in handles if v in names])
@@ -182,13 +194,6 @@ def _memory(op: Op) -> Iterator[Value]:
 @cache
 def _memory_operands(page: type[Instr]) -> tuple[str, ...]:
     return tuple(o.name for o in page.operands if o.in_memory or o.kind is Kind.ANY)
-
-
-def _join(names: Names, ways: Iterable[Names]) -> None:
-    """Merge the names at the ends of regions from which control may come."""
-    for way in ways:
-        for handle in names.keys() & way.keys():
-            names[handle] |= way[handle]
 
 
 class ValueClasses:

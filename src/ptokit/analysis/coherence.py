@@ -14,7 +14,7 @@ an array of which it invalidates no line is considered private.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import reduce
 from typing import NamedTuple
 
@@ -35,7 +35,8 @@ class Cached(NamedTuple):
     """Stores that may not be in memory yet, and waits after which the cache may be stale.
 
     Each store has a flag: its line was invalidated since, so that only the fence is missing. Writes
-    of pipes are not cached and only need the fence.
+    of pipes are not cached and only need the fence. A finding names the first store, so later ones
+    to the same arrays are left out.
     """
 
     stores: frozenset[tuple[Op, bool]] = frozenset()
@@ -68,6 +69,7 @@ class _Walk:
     def __init__(self, storage: AliasClasses, target: Target, ops: Iterable[Op]) -> None:
         self.storage, self.target = storage, target
         self.found: dict[tuple[Op, str], Diagnostic] = {}
+        self._pointed: dict[Op, frozenset[Value]] = {}
         invalidating = [op for op in ops if INVALIDATES in op.page.traits]
         self.shared = {array for op in invalidating for array in self._arrays(op)}
         self.careless = not invalidating
@@ -108,7 +110,7 @@ class _Walk:
                 self._unfenced(op, written)
             return Cached(waits=waits)
         if INVALIDATES in op.page.traits:
-            lines = {*self._arrays(op)}
+            lines = self._arrays(op)
             done = frozenset((o, done or self._of(o, lines)) for o, done in stores)
             return Cached(done, written=written)
         if op.page.orders_memory(op.attrs):
@@ -117,27 +119,38 @@ class _Walk:
             return cached._replace(waits=frozenset((op,)))
         if ONE_ELEMENT in op.page.traits and (value := _element(op)) is not None:
             if any(value in op.bound(out.name) for out in op.page.outs()):
-                return cached._replace(stores=stores | {(op, False)})
+                arrays = self._arrays(op)
+                alike = (o for o, done in stores if not done and self._arrays(o) == arrays)
+                first = _first((*alike, op))
+                return cached._replace(stores=stores | {(op, False)}) if first is op else cached
             if waits:
                 self._load(op, value, waits)
                 return cached._replace(waits=frozenset())
         if loaded := self._loaded(op, stores):
             cached = cached._replace(stores=stores - loaded)
-        return cached._replace(written=written | {op}) if _writes_memory(op) else cached
+        if not _writes_memory(op) or _first((*written, op)) is not op:
+            return cached
+        return cached._replace(written=written | {op})
 
     def _loaded(self, op: Op, stores: frozenset[tuple[Op, bool]]) -> frozenset[tuple[Op, bool]]:
         """Warn of a pipe that loads stores not yet in memory; return these stores."""
         views = {self.storage.of(value) for value in _read(op)}
+        if not views:  # of most ops
+            return frozenset()
         open_ = frozenset(one for one in stores if not views.isdisjoint(self._arrays(one[0])))
         if open_:
             self._unpublished(op, dict(open_), "load")
         return open_
 
-    def _arrays(self, op: Op) -> Iterator[Value]:
-        """Yield the arrays that the operands of an op point to."""
-        return (self.storage.of(value) for _, value in op.values())
+    def _arrays(self, op: Op) -> frozenset[Value]:
+        """Return the arrays that the operands of an op point to."""
+        found = self._pointed.get(op)
+        if found is None:
+            pointers = (v for _, v in op.values() if isinstance(v.type, GlobalType | PtrType))
+            found = self._pointed[op] = frozenset(map(self.storage.of, pointers))
+        return found
 
-    def _of(self, store: Op, lines: set[Value]) -> bool:
+    def _of(self, store: Op, lines: frozenset[Value]) -> bool:
         """Return whether invalidated lines may belong to a store; an empty set means all lines."""
         return not lines or not lines.isdisjoint(self._arrays(store))
 
