@@ -13,7 +13,7 @@ compiler that is found, with and without flags that let it vectorise compares an
 counts. Before anything is timed, results of both are compared.
 
     python bench/run.py [PART OF A ROW'S NAME | grid | calls | races | start | programs
-        | kernels | vectors]... [--quick] [--json FILE] [--document FILE.md]
+        | growth | cluster | kernels | vectors]... [--quick] [--json FILE] [--document FILE.md]
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,7 +34,9 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
 os.environ.pop("OPENBLAS_CORETYPE", None)  # both keep NumPy from its best products
 os.environ.pop("OPENBLAS_L2_SIZE", None)
 
+import clusters
 import document
+import growing
 import numpy as np
 import races
 import reading
@@ -159,8 +161,8 @@ def options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "rows",
         nargs="*",
-        help="rows with this in their name; also: grid, calls, races, start, programs, kernels, "
-        "vectors",
+        help="rows with this in their name; also: grid, calls, races, start, programs, growth, "
+        "cluster, kernels, vectors",
     )
     parser.add_argument("--quick", action="store_true", help="one short pass: rough figures")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE too")
@@ -178,8 +180,10 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     selected = [row for row in (*rows(), *families()) if wanted(row.name)]
     grid, calls, start = wanted("grid"), wanted("calls"), wanted("start")
     text, several, raced = wanted("programs"), wanted("kernels"), wanted("races")
+    grown, cluster = wanted("growth"), wanted("cluster")
     by_lanes = [*vectorfunctions.vector_functions()] if wanted("vectors") else []
-    if not (selected or grid or calls or start or text or several or raced or by_lanes):
+    parts = grid, calls, start, text, several, raced, by_lanes, grown, cluster
+    if not (selected or any(parts)):
         sys.exit(f"no row has {' or '.join(chosen.rows)} in its name")
     about = machine()
     print(*(f"{name}: {value}" for name, value in about.items()), "", sep="\n")
@@ -209,14 +213,18 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
         print(f"recorded but not measured: {name}")
     figures = [*workloads.print_kernels(clock), *print_kernels(clock)] if several else []
     repeats = 3 if chosen.quick else 9
-    started = list(print_starts("from a cold start", whole.starts(repeats))) if start else []
-    started += print_starts("long programs", reading.readings(repeats)) if text else []
+    started = [
+        *print_starts("from a cold start", whole.starts(repeats) if start else ()),
+        *print_starts("long programs", reading.readings(repeats) if text else ()),
+        *print_starts("growth", growing.growths(min(repeats, 3)) if grown else ()),
+        *print_starts("on a cluster", clusters.cluster_rows(repeats) if cluster else ()),
+    ]
     return {
         "machine": about,
         "rows": [line.to_json() for line in lines],
         "limits": [{**vars(limit), "holds": limit.holds} for limit in limits],
         "kernels": figures,
-        "starts_ms": {start.name: start.times for start in started},
+        "starts": [start.to_json() for start in started],
     }
 
 
@@ -360,9 +368,10 @@ def print_calls(clock: Clock) -> None:
     print()
 
 
-def print_starts(what: str, rows: Iterator[whole.Start]) -> Iterator[whole.Start]:
-    print(f"\n{what + ', ms':<58}{'least':>9}{'median':>9}")
-    for start in rows:
+def print_starts(what: str, rows: Iterable[whole.Start]) -> Iterator[whole.Start]:
+    for number, start in enumerate(rows):
+        if not number:
+            print(f"\n{what:<58}{'least':>9}{'median':>9}")
         print(start.line, flush=True)
         if start.distinct:
             each = min(start.times) / start.distinct

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import longprograms
 import ptokit as pto
 from account.files import ROOT
 
@@ -40,7 +41,7 @@ def test_a_row_of_the_bench(tmp_path: Path) -> None:
     assert {row["op"] for row in figures["rows"]} == {"tadd", "tpartadd"}
     assert all(row["ns"] > 0 for row in figures["rows"])
     assert [limit["bound"] for limit in figures["limits"]][:2] == [2.0, 2.0]
-    assert figures["starts_ms"] == {}
+    assert figures["starts"] == []
 
 
 def test_every_row_takes_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,3 +58,15 @@ def test_every_row_takes_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
         given = (pto.spec(str(a.dtype), a.shape) for a in kernel.arguments)
         found = made.check(*given, **kernel.how)
         assert not [d for d in found if d.is_error and {*d.targets} & {*kernel.targets}]
+
+
+def test_long_programs_and_first_calls_are_legal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short ones of each kind; calls are made, other tests execute these kernels."""
+    monkeypatch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
+    texts = [longprograms.chain(5), longprograms.decisions(2), longprograms.phases(1)]
+    texts += [import_module("reading").program(30), import_module("clusters").TEXT]
+    for text in texts:
+        assert not any(found.is_error for found in pto.loads(text).check("a2a3"))
+    for name in (calls := import_module("firstcalls")).MOST:
+        assert callable(calls.made(name))
+    assert {*import_module("growing").GROWTHS} >= {"tiles", "branches", "lines", "races"}
