@@ -16,7 +16,8 @@ from ptokit.engines.native.blockrange import RangeResult, Sizes
 from ptokit.engines.native.compile import CompiledBody, Variant, variant_of
 from ptokit.engines.native.drive import drive
 from ptokit.engines.native.frame import BLOCK, CELL, WAITING
-from ptokit.engines.native.plan import Plan
+from ptokit.engines.native.hostthreads import at_once, dealt
+from ptokit.engines.native.plan import Plan, shared_arrays
 from ptokit.engines.native.queuewaits import waiting_lines
 from ptokit.engines.native.session import Worker, taken_warnings
 from ptokit.engines.reference.engine import InterpretedKernel
@@ -120,7 +121,7 @@ class CompiledKernel:
         count, made, done = Counter[str](), self._renewed(launch, limits, logged), list[int]()
         programs, first = [(one.rank.grid, one.programs) for one in made], made[0]
         in_python = launch_cores(programs, first.board.schedule)  # a lazy iterator
-        launched = first.switched() if first.rank.switches else in_python
+        launched = first.switched_at_once() if first.rank.switches else in_python
         for observer in observers:
             observer.begins(lambda: len(done))
         for ran in launched:
@@ -172,7 +173,7 @@ class CompiledKernel:
     ) -> RangeResult:
         """Run a range of blocks as `CompiledFunction.run_range`; no output grows."""
         made, count = self.apart(launch, limits, span, kept), Counter[str]()
-        for worker in (worker for cores in made.switched() for worker in cores):
+        for worker in made.switched(made.begun()):
             count.update(worker.counts())
         made.tell([warnings := RunNotes()])
         outputs, logs = launch.targets([made.envs]), made.logs() if kept else []
@@ -233,14 +234,19 @@ class _Launch:
         # the sum of the counters of earlier blocks
         self.earlier = {COUNTERS: rank.grid.shared_memories()[COUNTERS]}
         self.told: dict[int, str] = {}  # descriptions of waits, by the offset of their counter
+        self.failed: list[int] = []  # ranges of blocks that end the later ones
+        self.others: dict[int, list[_Launch]] = {}  # of the last blocks, by the number of threads
 
     def renew(self, limits: RunLimits) -> None:
         """Reset the launch to its initial state."""
         self.limits = limits
+        self.failed.clear()
         self.board.counts.clear()
         self.board.arrived.clear()
         for shared in (self.earlier, *self.shared.values()):
             shared[COUNTERS].data[:] = 0
+        for other in chain.from_iterable(self.others.values()):
+            other.renew(limits)
 
     def programs(self, block: int) -> Sequence[Callable[[], Worker]]:
         """Return the program of each core of a block."""
@@ -257,13 +263,40 @@ class _Launch:
             self.workers[number] = list(self._workers(places, shared))
         return [partial(_finished, worker) for worker in self.workers[number]]
 
-    def switched(self) -> Iterator[Sequence[Worker]]:
-        """Run all blocks in compiled code, which switches between the cores."""
+    def switched_at_once(self) -> Iterator[Sequence[Worker]]:
+        """Run all blocks as `switched`, ranges of independent blocks on threads of their own."""
+        every = range(self.rank.grid.blocks)
+        self.span, *later = dealt(every) if self._independent else [every]
+        count = len(later)
+        if count not in self.others:
+            given = self.rank, self.envs, self.limits
+            self.others[count] = [_Launch(*given, span=span) for span in later]
+        for other in self.others[count]:
+            other.failed = self.failed
+        launches = self, *self.others[count]
+        works = [partial(one.switched, one.begun()) for one in launches]
+        yield from at_once(works, partial(self.failed.append, -1))
+
+    @cached_property
+    def _independent(self) -> bool:
+        """Return whether no block depends on an earlier one."""
         grid = self.rank.grid
-        at_once, rounds = (grid.blocks, 1) if grid.together else (1, len(self.span))
-        for block in self.span[:at_once]:
+        if self.logged or grid.together or grid.blocks == 1:
+            return False
+        plans = self.plans()
+        return not (any(plan.in_order for plan in plans) or shared_arrays(plans))
+
+    def begun(self) -> list[Worker]:
+        """Return the cores of the first block, or of all blocks if these wait for each other."""
+        first = self.span if self.rank.grid.together else self.span[:1]
+        for block in first:
             self.programs(block)
-        workers = [worker for number in range(at_once) for worker in self.workers[number]]
+        return [worker for number in range(len(first)) for worker in self.workers[number]]
+
+    def switched(self, workers: list[Worker]) -> list[Worker]:
+        """Run the blocks of the span in compiled code, which switches between the cores."""
+        grid = self.rank.grid
+        rounds = 1 if grid.together else len(self.span)
         zeroed = [] if grid.together else list(self.shared[0].values())
         kept = [] if grid.together else [(self.shared[0][COUNTERS], self.earlier[COUNTERS])]
         left = drive(workers, [*zeroed, self.signals], rounds, kept)
@@ -276,7 +309,7 @@ class _Launch:
         if left:
             self.told.clear()
             raise deadlock([line for worker in left for line in self._waiting(worker)])
-        yield workers
+        return workers
 
     def _keep(self, number: int) -> None:
         """Add the counters of a block to the totals, before its cores start another block."""
@@ -285,8 +318,10 @@ class _Launch:
 
     def tell(self, observers: Iterable[Observer]) -> None:
         """Report the warnings of the cores, and the leftovers in FIFOs."""
-        every = [self.earlier, *self.shared.values()]
-        found = [w for of_block in self.workers.values() for w in taken_warnings(of_block)]
+        launches = self, *chain.from_iterable(self.others.values())
+        every = [m for one in launches for m in (one.earlier, *one.shared.values())]
+        workers = (w for one in launches for of_block in one.workers.values() for w in of_block)
+        found = taken_warnings(workers)
         for observer in observers:
             observer.warned(found)
             observer.warned(left_in_fifos(self.rank.fifos, self.rank.how.target, every))
@@ -355,6 +390,7 @@ class _Launch:
         if self.rank.grid.shares:
             job.marked |= SHARED  # a core does not see in its own text what others write
         session = body.started(job, self.limits, kind)
+        session.failed = self.failed
         return Worker(session, core, place.block, place.block + 1, how.blocks)
 
     def _restart(self, worker: Worker, place: CorePlace) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from functools import cache, cached_property, partial
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +25,7 @@ from ptokit.engines.native.frame import (
     TOO_LARGE,
     Purpose,
 )
+from ptokit.engines.native.hostthreads import at_once, dealt
 from ptokit.engines.native.plan import Plan, Request
 from ptokit.engines.native.queuewaits import QueuedCore, tried, wait_for_any
 from ptokit.engines.reference.interpreter import (
@@ -55,9 +54,6 @@ from ptokit.order.fifoend import COUNTERS, reason
 from ptokit.order.group import GroupedCore
 from ptokit.order.schedule import Wait
 from ptokit.values.scalars import wrapped
-
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
 
 
 class Grown(Exception):
@@ -171,16 +167,7 @@ class Session:
     def _in_parallel(self, first: int, blocks: int) -> list[Worker]:
         """Run the blocks from `first` on all processors, and wait for all."""
         workers = self.workers(blocks, first)
-        rest = [_threads().submit(worker.run) for worker in workers[1:]]
-        try:
-            workers[0].run()
-            for other in rest:
-                other.result()
-        except BaseException:  # an interrupt: the other threads still use the memories
-            self.failed.append(-1)
-            for other in rest:
-                other.exception()
-            raise
+        at_once([worker.run for worker in workers], partial(self.failed.append, -1))
         return workers
 
     def workers(self, blocks: int, first: int = 0) -> list[Worker]:
@@ -188,35 +175,27 @@ class Session:
 
         Those of the last run start again: new memories cost more than clearing them.
         """
-        count = min(blocks - first, os.cpu_count() or 1)
+        spans = dealt(range(first, blocks))
+        count = len(spans)
         if (first, count) in self.idle:
             for worker in self.idle[first, count]:
                 worker.core.clear()
                 worker.begin()
             return self.idle[first, count]
-        edges = [first + (blocks - first) * n // count for n in range(count + 1)]
         target, fixpipe = self.core.target, self.core.fixpipe
         cores = [
             self.core if blocks == 1 else Core(target, fixpipe, 0, blocks) for _ in range(count)
         ]
         for core in cores:
             core.behind = self.planned.behind
-        ranges = zip(cores, pairwise(edges), strict=True)
-        made = self.idle[first, count] = [Worker(self, c, *edge, blocks) for c, edge in ranges]
+        made = [Worker(self, c, s.start, s.stop, blocks) for c, s in zip(cores, spans, strict=True)]
+        self.idle[first, count] = made
         return made
 
 
 def taken_warnings(workers: Iterable[Worker]) -> list[Diagnostic]:
     """Return the warnings of the cores since the last call."""
     return [found for worker in workers for found in worker.core.taken_warnings()]
-
-
-@cache
-def _threads() -> ThreadPoolExecutor:
-    """Return a pool of threads that wait for launches; importing it takes 10 ms."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    return ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1), "ptokit")
 
 
 @dataclass
