@@ -2,12 +2,15 @@
 
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
+from outcomes import ENGINES, outcome, refused
 
 import ptokit as pto
 from ptokit.engines.kernels.opfunction import OpFunction
+from ptokit.engines.native import calllines
 from ptokit.engines.native.modulewriter import LINKS
 from ptokit.machine import cache
 from ptokit.machine.record.expressions import Recording
@@ -42,6 +45,12 @@ def program(count: int) -> str:
     return "\n".join([*lines, *stores, "  return", "}"])
 
 
+def arrays(less: int = 0) -> dict[str, Any]:
+    """Arguments of a program; the output has some elements `less`."""
+    x = np.random.default_rng(0).integers(-9, 9, 128 * 11).astype(np.float32)
+    return {"x": x, "y": np.zeros(128 * 11 - less, np.float32)}
+
+
 def test_equal_instructions_are_emitted_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -59,10 +68,33 @@ def test_equal_instructions_are_emitted_once(
 
     monkeypatch.setattr(OpFunction, "body", emit)
     monkeypatch.setattr(cache, "machine_code", compiled)
-    x = np.random.default_rng(0).integers(-9, 9, 128 * 11).astype(np.float32)
-    kernel, y = pto.loads(program(400)), np.zeros_like(x)
-    expected = kernel.run(x=x, y=y, target="cpu", engine="reference")["y"]
-    found = kernel.run(x=x, y=y, target="cpu", engine="native")["y"]
-    assert found.tobytes() == expected.tobytes()
+    kernel = pto.loads(program(400))
+    expected = outcome(kernel, arrays(), target="cpu", engine="reference")
+    assert outcome(kernel, arrays(), target="cpu", engine="native") == expected
     assert len(emitted) < 120  # of 422 instructions
-    assert len(modules) == 1 + LINKS
+    assert len(modules) == 1
+    assert modules[0].count("call i32 @op") < 120  # the others are rows of a table
+    monkeypatch.setattr(calllines, "FEW", 10_000)
+    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path / "lines"))
+    kernel = pto.loads(program(400))
+    assert outcome(kernel, arrays(), target="cpu", engine="native") == expected
+    assert len(modules) == 2 + LINKS
+
+
+def test_a_table_ends_where_an_instruction_is_wrong() -> None:
+    found = refused(program(100), arrays(less=5), target="cpu")
+    assert (found.slug, found.seen) == (
+        "global-out-of-bounds",
+        "element 1407 is accessed, %y has 1403",
+    )
+
+
+def test_a_table_keeps_track_of_what_is_undefined() -> None:
+    """A tile that overlaps others is not loaded, and some elements of the output depend on it."""
+    text = "\n".join(x for x in program(100).split("\n") if "%vx3 " not in x or "tload" not in x)
+    told: list[list[str]] = []
+    for engine in ENGINES:
+        with pytest.warns(pto.UnwrittenWarning) as caught:
+            outcome(text, arrays(), target="cpu", engine=engine)
+        told.append([str(warning.message) for warning in caught])
+    assert told[0] == told[1]

@@ -1,29 +1,38 @@
 """Instructions that equal an earlier one, but for the addresses of their tiles.
 
 Straight-line code has few kinds of instructions at many places. The body of an instruction runs
-once for each kind, and its function is emitted once; each further instruction costs a call.
+once for each kind, and its function and the text of its call are emitted once. Each further
+instruction costs a line, and needs proofs of windows that no equal instruction had before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import copy
-from itertools import combinations
+from collections.abc import Mapping, Sequence
+from struct import pack
 from typing import Any, NamedTuple, TypeAlias
 
 from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.engines.kernels.opfunction import OpFunction
-from ptokit.ir.module import Op
-from ptokit.isa.lang.environment import ByName
-from ptokit.isa.lang.traits import ALIASES
+from ptokit.engines.native.calllines import CallText
+from ptokit.engines.native.partviews import Views
+from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.instr import Instr
+from ptokit.isa.lang.traits import ALIASES, FIXPIPE, TARGET
+from ptokit.machine.evaluation import NumpyArray
 from ptokit.machine.memory import Elements
-from ptokit.machine.record.definite import settled
-from ptokit.machine.record.expressions import Known, Recording, WindowRead
+from ptokit.machine.record.definite import PlacedFact, settled
+from ptokit.machine.record.expressions import (
+    AxisWindow,
+    Recording,
+    UndefineStore,
+    WindowRead,
+)
 from ptokit.machine.record.trace import TracedTile, TracedView, space_of
 from ptokit.values.enumerations import Loc
 
 Place: TypeAlias = "tuple[int, int]"  # a memory and an address
 Parts: TypeAlias = "tuple[object, ...]"
+READINGS = {FIXPIPE, TARGET}  # resources that never change
 
 
 class OpKind(NamedTuple):
@@ -33,27 +42,50 @@ class OpKind(NamedTuple):
     places: tuple[Place, ...]
 
 
+class StaticOperand(NamedTuple):
+    """An operand without symbolic numbers; `number`: of all about it but its place."""
+
+    handle: object
+    elements: Elements | None
+    view: bool | None
+    number: int
+    place: Place | None
+    size: int  # bytes behind the place that belong to the operand
+
+    def holds(self, handle: object, elements: object, view: bool | None) -> bool:
+        """Return whether the facts are about this handle as it is now."""
+        return self.handle is handle and self.elements is elements and self.view is view
+
+
 class EmittedOp(NamedTuple):
-    """The recording and the function of an instruction on operands at these places."""
+    """The recording and the function of an instruction on operands at these places.
+
+    `facts` are windows that are read or written, with the number of the place: see `Initial`.
+    """
 
     recording: Recording
     function: OpFunction
     places: tuple[Place, ...]
+    facts: tuple[tuple[int, int], ...]
+    spoiled: tuple[str, ...]  # the operands that hardware uses as scratch
+    call: CallText
 
-    def at(self, places: Sequence[Place]) -> tuple[Recording, OpFunction]:
-        """Return the recording and the function for operands at other places."""
+    @property
+    def adds(self) -> bool:
+        """True if the instruction makes nothing undefined."""
+        return not any(isinstance(store, UndefineStore) for store in self.recording.stores)
+
+    def facts_at(self, places: Sequence[Place]) -> list[PlacedFact]:
+        """Return the windows of operands at other places."""
+        return [(window, places[number][1]) for window, number in self.facts]
+
+    def at(self, places: Sequence[Place]) -> Recording:
+        """Return the recording for operands at other places."""
         there = dict(zip(self.places, (address for _, address in places), strict=True))
-
-        def moved(cells: Elements) -> Elements:
-            address = there[_place(cells)]
-            return Elements(cells.memory, address, cells.dtype, cells.map, cells.origin, cells.end)
-
-        old, function = self.recording, copy(self.function)
-        reads = [WindowRead(moved(r.cells), r.row_span, r.col_span) for r in old.reads]
-        stores = [replace(store, cells=moved(store.cells)) for store in old.stores]
-        pointers = function.pointers.items()
-        function.pointers = {key: (name, moved(cells)) for key, (name, cells) in pointers}
-        return Recording(stores, reads, ends=old.ends), function
+        old = self.recording
+        reads = [WindowRead(moved(r.cells, there), r.row_span, r.col_span) for r in old.reads]
+        stores = [replace(store, cells=moved(store.cells, there)) for store in old.stores]
+        return Recording(stores, reads, ends=old.ends)
 
 
 @dataclass
@@ -62,47 +94,104 @@ class EqualOps:
 
     emitted: dict[Parts, EmittedOp] = field(default_factory=dict[Parts, EmittedOp])
     types: dict[int, tuple[object, str]] = field(default_factory=dict[int, "tuple[object, str]"])
+    operands: dict[Value, StaticOperand] = field(default_factory=dict[Value, StaticOperand])
+    numbers: dict[Parts, int] = field(default_factory=dict[Parts, int])  # of parts of a kind
+    eligible: dict[type[Instr], bool] = field(default_factory=dict[type[Instr], bool])
 
-    def kind(self, op: Op, values: ByName) -> OpKind | None:
+    def kind(self, op: Op, env: Mapping[Value, object], views: Views) -> OpKind | None:
         """Return the kind of an instruction; None if one of its numbers is symbolic.
 
-        None also if its body takes a resource or a type, or gives a handle.
+        None also if its body takes a type or a resource that changes, or gives a handle.
         """
-        if ALIASES in op.page.traits or op.page.uses or op.page.types:
+        page = op.page
+        if page not in self.eligible:
+            others = {*page.uses} - READINGS
+            self.eligible[page] = not (ALIASES in page.traits or others or page.types)
+        if not self.eligible[page]:
             return None
-        parts: list[object] = [op.page, op.name, repr(op.attrs)]
-        places: list[Place] = []
-        sizes: list[int] = []
-        for name, _ in op.values():
-            value: Any = values[name]  # Any: a handle or a number
-            if isinstance(value, TracedTile | TracedView):
-                found = self._view(value) if isinstance(value, TracedView) else self._tile(value)
-                places.append(_place(value.elements))
-                sizes.append(1 if isinstance(value, TracedView) else value.type.nbytes)
-            else:
-                found = _number(value)
-            if found is None:
+        parts: list[object] = [page, repr(op.attrs) if op.attrs else ""]
+        placed: list[tuple[Place, int]] = []
+        for name, value in op.values():
+            found = self._operand(value, env[value], views)
+            if found is None or isinstance(op.operands[name], tuple):
                 return None
-            parts += (name, *found)
-        pairs = zip(combinations(places, 2), combinations(sizes, 2), strict=True)
-        for ((space, first), (other, second)), (size, more) in pairs:
-            apart = space != other or first + size <= second or second + more <= first
-            parts.append(None if apart else second - first)
-        return OpKind(tuple(parts), tuple(places))
+            parts += name, found.number
+            if found.place is not None:
+                placed.append((found.place, found.size))
+        parts += _distances(placed)
+        return OpKind(tuple(parts), tuple(place for place, _ in placed))
 
-    def keep(self, kind: OpKind, recording: Recording, function: OpFunction) -> None:
-        """Keep an instruction for equal ones, if all that it touches starts where operands do."""
+    def keeps(self, kind: OpKind, recording: Recording, function: OpFunction) -> bool:
+        """Return whether all that an instruction touches starts where operands do."""
         cells = [x.cells for x in (*recording.reads, *recording.stores)]
         cells += [c for _, c in function.pointers.values()]
         symbolic = recording.guards or recording.after or function.numbers or function.whole
-        if not symbolic and all(_place(c) in kind.places for c in cells):
-            self.emitted[kind.parts] = EmittedOp(recording, function, kind.places)
+        return bool(recording.stores and not symbolic) and all(
+            _place(c) in kind.places for c in cells
+        )
+
+    def keep(
+        self,
+        kind: OpKind,
+        recording: Recording,
+        function: OpFunction,
+        spoiled: list[str],
+        call: CallText,
+    ) -> EmittedOp:
+        """Keep an instruction for equal ones; `call` is the text of its call."""
+        facts: list[tuple[int, int]] = []
+        for some in recording.reads:
+            facts.append(self._fact(kind, some.cells, some.row_span, some.col_span))
+        for store in recording.stores:
+            if store.definite:
+                window, place = self._fact(kind, store.cells, store.rows, store.cols)
+                facts.append((window + 1, place))
+        made = EmittedOp(recording, function, kind.places, tuple(facts), tuple(spoiled), call)
+        self.emitted[kind.parts] = made
+        return made
+
+    def _fact(
+        self, kind: OpKind, cells: Elements, rows: AxisWindow, cols: AxisWindow
+    ) -> tuple[int, int]:
+        """Return the number of a window, and that of its place."""
+        text = repr((cells.dtype.name, cells.map, cells.origin, rows, cols))
+        return 2 * self._number(text, space_of(cells).number), kind.places.index(_place(cells))
+
+    def _operand(self, value: Value, handle: Any, views: Views) -> StaticOperand | None:
+        """Return what is known of an operand (Any: a handle or a number)."""
+        views.mark(value, handle)
+        found, elements = self.operands.get(value), getattr(handle, "elements", None)
+        view = getattr(handle, "view", None)
+        if found is not None and found.holds(handle, elements, view):
+            return found
+        found = self._static(value, handle, elements, view)
+        if found is not None:
+            self.operands[value] = found
+        return found
+
+    def _static(self, value: Value, handle: Any, cells: Any, view: Any) -> StaticOperand | None:
+        """Return an operand without symbolic numbers; None if it has some (Any: as above)."""
+        size = 0
+        if isinstance(handle, TracedTile):
+            parts, size = self._tile(handle), handle.type.nbytes
+        elif isinstance(handle, TracedView):
+            parts, size = self._view(handle), 1
+        else:
+            parts = _literal(handle)
+            parts = None if parts is None else (self._text(value.type), *parts)
+        if parts is None:
+            return None
+        place = _place(cells) if size else None
+        return StaticOperand(handle, cells, view, self._number(*parts), place, size)
+
+    def _number(self, *parts: object) -> int:
+        return self.numbers.setdefault(parts, len(self.numbers))
 
     def _tile(self, tile: TracedTile) -> Parts | None:
         kind, cells = tile.type, tile.elements
         numbers = cells.address, cells.origin, *tile.valid, *kind.valid
         moves = tile.slot or tile.sizes or cells.map is not kind.map
-        if moves or not all(type(n) is int for n in numbers):
+        if moves or kind.loc is Loc.REGISTER or not all(type(n) is int for n in numbers):
             return None
         place = cells.address if kind.loc is not Loc.VEC else None  # the ends of L0 matter
         return self._text(kind), space_of(cells).number, *numbers[1:], tile.view, place
@@ -122,10 +211,29 @@ class EqualOps:
         return found[1]
 
 
-def _number(value: object) -> Parts | None:
-    if isinstance(value, Known):
-        return value.dtype.name, value.array.codes.shape, value.array.codes.tobytes()
-    return (value,) if type(value) is int else None
+def moved(cells: Elements, there: Mapping[Place, Any]) -> Elements:
+    """Return the same elements at another address, given for their place (Any: a Num)."""
+    address = there[_place(cells)]
+    return Elements(cells.memory, address, cells.dtype, cells.map, cells.origin, cells.end)
+
+
+def _distances(placed: Sequence[tuple[Place, int]]) -> list[object]:
+    """Return for each pair of places with sizes that overlap their distance, else None."""
+    found: list[object] = []
+    for number, ((space, first), size) in enumerate(placed):
+        for (other, second), more in placed[:number]:
+            apart = space != other or first + size <= second or second + more <= first
+            found.append(None if apart else second - first)
+    return found
+
+
+def _literal(value: object) -> Parts | None:
+    """Return a number that is known statically; numbers that are equal may differ in their bits."""
+    if isinstance(value, NumpyArray):
+        return value.dtype.name, value.codes.shape, value.codes.tobytes()
+    if isinstance(value, float):
+        return type(value), pack("<d", value)
+    return (type(value), value) if isinstance(value, int) else None
 
 
 def _place(cells: Elements) -> Place:

@@ -99,11 +99,12 @@ class Forwarding:
     def follow(self, func: Func) -> None:
         """Find the tiles of a function."""
         placed = func.has(MADE, ALLOCATES) or func.has(EXPOSES) or func.has(RECOVERS)
-        if self.leaves_out and not placed:
+        tiles = [v for op in func.ops if isinstance(op, Op) for v in _made(op)]
+        if self.leaves_out and not placed and any(_loc(tile) is Loc.MAT for tile in tiles):
             uses: dict[Value, list[Use]] = {}
             for use, value in _uses(func.body, ()):
                 uses.setdefault(value, []).append(use)
-            made = {v: uses.get(v, []) for op in func.ops if isinstance(op, Op) for v in _made(op)}
+            made = {tile: uses.get(tile, []) for tile in tiles}
             routes = {tile: route for tile in made if (route := _route(tile, made))}
             while wrong := {t for t, r in routes.items() if not _alone(r, routes, uses)}:
                 routes = {tile: route for tile, route in routes.items() if tile not in wrong}
@@ -211,13 +212,15 @@ def _route(tile: Value, made: dict[Value, list[Use]]) -> Route | None:
 
     `made`: the uses of the tiles that the function allocates.
     """
+    if _loc(tile) is not Loc.MAT:
+        return None
     uses = made[tile]
     moves = tuple((use, factor) for use in uses if (factor := _moved_to(use)) is not None)
     loads = [use for use in uses if _loads(use)]
     sides = {_loc(factor) for _, factor in moves}
     others = len(uses) - len(moves) - len(loads) - sum(map(_resizes, uses))
     ours = all(factor in made for _, factor in moves)
-    if _loc(tile) is not Loc.MAT or others or not ours or len(loads) != 1 or len(sides) != 1:
+    if others or not ours or len(loads) != 1 or len(sides) != 1:
         return None
     return Route(loads[0], moves, *sides)
 

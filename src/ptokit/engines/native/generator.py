@@ -12,21 +12,20 @@ from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.kernels.opfunction import OpFunction
 from ptokit.engines.kernels.overlap import related
 from ptokit.engines.native import calls
+from ptokit.engines.native.callwriter import CallWriter
 from ptokit.engines.native.coroutines import suspend
-from ptokit.engines.native.equalops import EqualOps, OpKind
 from ptokit.engines.native.flow import compiled_regions, look, spend
 from ptokit.engines.native.frame import Purpose
 from ptokit.engines.native.localregisters import on_registers
 from ptokit.engines.native.logwriting import block_begins, executed
 from ptokit.engines.native.machine import offer
-from ptokit.engines.native.modulewriter import ModuleWriter
 from ptokit.engines.native.partviews import Views
 from ptokit.engines.native.plan import Plan, places
 from ptokit.engines.native.runwarnings import warn_once
@@ -45,10 +44,8 @@ from ptokit.machine.record.code import (
     Condition,
     Int,
     NotNative,
-    Truth,
     Undecided,
     every,
-    text,
 )
 from ptokit.machine.record.definite import Proven
 from ptokit.machine.record.expressions import (
@@ -66,18 +63,12 @@ from ptokit.values.layouts import Axis, IndexMap
 
 
 @dataclass
-class Compiler(ModuleWriter):
+class Compiler(CallWriter):
     """The generator of a module from a function."""
 
     counts: list[tuple[int, Counter[str]]] = field(default_factory=list[tuple[int, Counter[str]]])
-    scratch: int = 64
     by_reference: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])  # and why
     single_op: bool = False  # a single instruction: no fallback
-    read_arrays: set[int] = field(default_factory=set[int])  # the numbers of their spaces
-    in_order: bool = False  # blocks write the same bytes: the last block wins
-    written_arrays: set[int] = field(default_factory=set[int])
-    views: Views = field(default_factory=Views)
-    equal: EqualOps = field(default_factory=EqualOps)
 
     def function(self, func: Func, env: Env) -> None:
         """Compile a whole function; `env` has the handles of arguments and gets the others."""
@@ -344,7 +335,12 @@ class Compiler(ModuleWriter):
 
     def _move(self, op: Op, env: Env, pending: Sequence[Rule]) -> None:
         self.forwarding.begin(op, env)
-        page, values = op.page, self._values(op, env)
+        page, seldom = op.page, op.page.needs is not None and self.facts.target.registers
+        alike = not self.code.answers and self.forwarding.copies(op)
+        kind = self.equal.kind(op, env, self.views) if alike else None
+        if kind and not (pending or seldom) and self._again(op, env, kind):
+            return
+        values = self._values(op, env)
         seen = environment(page, values, op.attrs, self.facts.target)
         condition = self._open_rules(seen, [rule for rule in pending if not rule.warns])
         met = self._open_rules(seen, [rule for rule in pending if rule.warns])
@@ -353,13 +349,12 @@ class Compiler(ModuleWriter):
         if size is False and ALIASES not in page.traits:
             self._require(op, env, condition)
             return
-        if page.needs is not None and self.facts.target.registers:
+        if seldom:
             self.leave_where_too_large()
             with self.code.when(condition & size):
                 self._ask(op, env, Purpose.REGISTERS)
-        settled = condition is True and size is True and not self.code.answers
-        kind = self.equal.kind(op, values) if settled and self.forwarding.copies(op) else None
-        if kind is not None and self._again(op, env, values, kind):
+        settled = condition is True and size is True
+        if kind and settled and self._again(op, env, kind):
             return
         inputs = self._arguments(op, env, values)
         before = [(v, v.elements) for v in values.values() if isinstance(v, Recorded)]
@@ -378,21 +373,11 @@ class Compiler(ModuleWriter):
             return
         spoils = [*self.spoiled(op, values)]
         function = self._function(op, env, condition)
-        self._perform(op, env, function, condition, size)
-        if kind is not None and function is not None:
-            self.equal.keep(kind, self.recording, function)
+        if kind and settled and function and self.equal.keeps(kind, self.recording, function):
+            self._new_kind(op, env, function, kind)
+        else:
+            self._perform(op, env, function, condition, size)
         self.spoil(spoils, size)
-
-    def _again(self, op: Op, env: Env, values: ByName, kind: OpKind) -> bool:
-        """Compile an instruction that equals an earlier one; return whether there is one."""
-        earlier = self.equal.emitted.get(kind.parts)
-        if earlier is None:
-            return False
-        spoils = [*self.spoiled(op, values)]
-        self.recording, function = earlier.at(kind.places)
-        self._perform(op, env, function)
-        self.spoil(spoils, True)
-        return True
 
     def _arguments(self, op: Op, env: Env, values: ByName) -> ByName:
         """Return the arguments of the body; NotNative if it needs state of the reference."""
@@ -415,61 +400,3 @@ class Compiler(ModuleWriter):
         function.whole, function.by_data = on_registers(op), self.initial.flow.chosen_by_data
         function.body(self.recording)
         return function
-
-    def _perform(
-        self,
-        op: Op,
-        env: Env,
-        function: OpFunction | None,
-        condition: Condition = True,
-        size: Condition = True,
-        number: int | None = None,
-    ) -> None:
-        """Call the function of recorded operations, if any: with its guard, and the fallback."""
-        if function is None:
-            return
-        condition = every((condition, *self.recording.guards, *self.ends()))
-        self._learn(op, env, function, size)
-        if not self.recording.stores:
-            return
-        self.leave_where_too_large()
-        name = self.shared(function, op, env)
-        self.scratch = max(self.scratch, function.scratch.size)
-        if condition is False:
-            self._ask(op, env, result=number)
-            return
-        after, slow, fast, some = (self.code.name(n) for n in ("next", "slow", "fast", "some"))
-        for test, yes, no in ((condition, fast, slow), (size, some, after)):
-            if isinstance(test, Truth):
-                self.code.branch(test, yes, no)
-                self.code.start(yes)
-        result = self.code.let(f"call i32 @{name}({calls.passed(self, function)})")
-        if function.checks:
-            self.code.branch(self.code.let(f"icmp ne i32 {result}, 0"), slow, after)
-        elif isinstance(condition, Truth) or isinstance(size, Truth):
-            self.code.jump(after)
-        if function.checks or isinstance(condition, Truth):
-            self.code.start(slow)
-            self._ask(op, env, result=number, after=after)
-        elif isinstance(size, Truth):
-            self.code.start(after)
-
-    def _learn(self, op: Op, env: Env, function: OpFunction, size: Condition) -> None:
-        """Add what the recorded operations do to the facts about memories and arrays."""
-        counts = None if size is True else calls.counts_of_output(self, op, env)
-        recording = self.forwarding.copied(self.recording)
-        self.initial.effects(recording, counts, lanes=function.whole)
-        self.read_arrays |= calls.arrays_of(r.cells for r in self.recording.reads)
-        written = [s.cells for s in self.recording.stores]
-        self.written_arrays |= calls.arrays_of(written)
-        here = (c for c in written if text(c.origin) not in self.code.by_block)
-        self.in_order |= bool(calls.arrays_of(here))
-
-    def _ask(self, op: AnyOp, env: Env, purpose: Purpose = Purpose.RUN, **how: Any) -> None:
-        """Call the reference for one instruction, with the current numbers of its operands.
-
-        `how`: see `request`.
-        """
-        used = self.views.marked(op, env) if isinstance(op, Op) else []
-        how["registers"] = (env.get(v) for _, v in op.values()) if isinstance(op, Op) else ()
-        self.request(op, purpose, tuple(map(self.kept_value, used)), **how)

@@ -42,6 +42,13 @@ OVERFLOW = "overflow"  # the label where compiled code gives up
 MOST_COUNTED = 1 << 40  # entries that go through a FIFO in one run, or signals
 
 
+def field_of(place: int) -> str:
+    """Return the load of a field of the table of memories: data, shadow or size of one of them."""
+    kind, name = "i64" if place % 3 == 2 else "ptr", f"%own{place}"
+    where = f"  {name}.at = getelementptr i64, ptr %memories, i64 {place}"
+    return f"{where}\n  {name} = load {kind}, ptr {name}.at"
+
+
 @dataclass
 class MainFunction:
     """The code so far, and the core and facts that it is generated for.
@@ -151,7 +158,7 @@ class MainFunction:
         if number == FRAME.number:
             return "%frame"
         if self.spaces[number].memory is None:
-            return self._loaded(number * 3 + part, part)
+            return self.field(number * 3 + part)
         where = self.code.let(f"getelementptr i64, ptr %memories, i64 {number * 3 + part}")
         load = f"load {'i64' if part == 2 else 'ptr'}, ptr {where}"
         self.code.known[load] = field = self.code.let(load)
@@ -174,14 +181,12 @@ class MainFunction:
             return base
         return self.code.let(f"getelementptr i8, ptr {base}, i64 {text(address)}")
 
-    def _loaded(self, place: int, part: int) -> str:
-        """Return a field of the table of memories that does not change."""
+    def field(self, place: int) -> str:
+        """Return a field of the table of memories that does not change: see `memory`."""
         name = f"%own{place}"
         if place not in self.loaded:
             self.loaded.add(place)
-            where = f"  {name}.at = getelementptr i64, ptr %memories, i64 {place}"
-            kind = "i64" if part == 2 else "ptr"
-            self.variables.append(f"{where}\n  {name} = load {kind}, ptr {name}.at")
+            self.variables.append(field_of(place))
         return name
 
     def ends(self) -> list[Truth]:

@@ -10,10 +10,11 @@ from copy import copy
 from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.engines.kernels.opfunction import OpFunction
 from ptokit.engines.native import calls
+from ptokit.engines.native.calllines import tabled
 from ptokit.engines.native.calls import FirstUse
 from ptokit.engines.native.compiledwaits import lowered
 from ptokit.engines.native.coroutines import coroutine
-from ptokit.engines.native.entry import DECLARATIONS, apart, block, cleared, constant, launch
+from ptokit.engines.native.entry import DECLARATIONS, ONCE, apart, block, cleared, constant, launch
 from ptokit.engines.native.frame import TOO_LARGE
 from ptokit.engines.native.mainfunction import OVERFLOW, MainFunction
 from ptokit.engines.native.sharedcode import merged
@@ -57,15 +58,23 @@ class ModuleWriter(MainFunction):
         local = [s for s in self.spaces if s.memory is None and s.name in self.tracked]
         if self.registers is not None:
             local = [s for s in local if not self.is_registers(s.number)]
+        rows = "" if self.suspends else self._rows()
         functions = merged(self.functions)
         self.code.lines = functions.called("\n".join(self.code.lines)).split("\n")
         tables = [constant(n, table) for n, table in enumerate(self.tables)]
         called = [*self.kernels.values(), *functions.definitions]
-        main = [*tables, *map(functions.called, self.beside()), *self._functions(local)]
+        beside = map(functions.called, (*self.beside(), rows))
+        main = [*tables, *beside, *self._functions(local)]
         large = len(self.code.lines) >= MANY and not (self.repeats or self.suspends)
         if large and LINKS and not any("alwaysinline" in text for text in (*called, *main)):
             return apart(called, main)
         return "\n\n".join([*called, *main, *DECLARATIONS])
+
+    def _rows(self) -> str:
+        """Let tables replace many calls; return the function that reads the tables, if any."""
+        how = "noinline" if self.repeats else ONCE
+        self.code.lines, rows = tabled(self.code.lines, self.tables, how)
+        return rows
 
     def _functions(self, local: Iterable[Space]) -> tuple[str, ...]:
         """Return the coroutine of a core, or the function of a block and its entry."""

@@ -50,8 +50,9 @@ class Code:
     `answers` are the values assumed for conditions on which Python branches; both are compiled.
     """
 
-    def __init__(self, many: str = "") -> None:
+    def __init__(self, many: str = "", prefix: str = "") -> None:
         self.lines: list[str] = []
+        self.prefix = prefix  # of all names
         self.many = many  # calling convention of functions that return several vectors
         self.kernels: dict[str, str] = {}  # called functions, by name
         self.names = 0
@@ -65,7 +66,7 @@ class Code:
 
     def name(self, hint: str = "v") -> str:
         self.names += 1
-        return f"{hint}{self.names}"
+        return f"{self.prefix}{hint}{self.names}"
 
     def let(self, text: str) -> str:
         """Name the result of an instruction; a pure one is written once per basic block."""
@@ -86,8 +87,7 @@ class Code:
     def start(self, label: str) -> None:
         """Start a basic block; results of earlier blocks may not dominate it, so forget them."""
         self.lines.append(f"{label}:")
-        self.block = label
-        self.known = {}
+        self.block, self.known = label, {}
 
     def jump(self, label: str) -> None:
         self.do(f"br label %{label}")

@@ -53,11 +53,12 @@ class DataFlow:
 
     def _store(self, store: WindowStore) -> None:
         space = space_of(store.cells)
-        sources = {source for part in store.parts for source in _sources(part)}
-        if space.number == FRAME.number:
-            self.numbers &= not sources
-        elif space.name == REGISTERS:
-            self.sources.setdefault(text(store.cells.address), set()).update(sources)
+        if space.number == FRAME.number or space.name == REGISTERS:
+            sources = {source for part in store.parts for source in _sources(part)}
+            if space.number == FRAME.number:
+                self.numbers &= not sources
+            else:
+                self.sources.setdefault(text(store.cells.address), set()).update(sources)
         if space.memory is None and isinstance(store, ScatterStore):
             self.deciding.add(None)
         if space.memory is None and store.where is not None:

@@ -27,6 +27,7 @@ from ptokit.values.layouts import known
 
 Shadows = dict[str, Codes]
 Place: TypeAlias = "tuple[str, object, int]"  # a memory, an address or None, and bytes
+PlacedFact: TypeAlias = "tuple[int, int]"  # a window, by number, and its address
 Line = tuple[str, str, int]  # start, count and step of an axis of a window, as text of the code
 ONE: Line = "0", "1", 1
 
@@ -163,6 +164,7 @@ class Initial:
         self.unproven: set[str] = set()
         self.fallen: set[str] = set()  # memories that become undefined in loops: no proof holds
         self.entered: list[OpenLoop] = []
+        self.applied: set[PlacedFact] = set()  # windows that need no further proof; see `effects`
 
     def shadow(self, name: str) -> Codes | None:
         """Return the shadow of a memory; None: all of it is defined."""
@@ -173,10 +175,12 @@ class Initial:
             self.shadows[name] = first.copy()
         return self.shadows[name]
 
-    def effects(self, recording: Recording, counts: tuple[str, ...] | None) -> None:
+    def effects(self, recording: Recording, counts: tuple[str, ...] | None) -> bool:
         """Apply an instruction: its reads need proofs, its writes from proven values are defined.
 
         `counts`: the extents of its output, if the instruction does nothing for an empty output.
+        Return whether all reads are proven. If so, and if nothing becomes undefined, the caller may
+        add its windows to `applied`: as long as they are there, they add nothing to the facts.
         """
         before = None if counts is None else self.copy()
         proven = self._effects(recording)
@@ -184,6 +188,7 @@ class Initial:
             self.meet(before, self.copy())
         if proven:
             self._name(recording, counts)
+        return proven
 
     def _effects(self, recording: Recording) -> bool:
         """Apply an instruction that executes; return whether all of its reads are proven."""
@@ -249,6 +254,7 @@ class Initial:
         self, name: str, bytes: range | None, lost: NamedWindow | None = None
     ) -> None:
         """Drop proofs of windows of a memory that may have some of these bytes."""
+        self.applied.clear()
         loss = Loss(name, bytes, lost)
         for loop in self.entered:
             loop.lost.append(loss)
@@ -319,6 +325,7 @@ class Initial:
 
     def enter_loop(self, *blocks: Block) -> None:
         """Enter a loop: keep the facts, except for tiles that each iteration makes anew."""
+        self.applied.clear()
         loop = OpenLoop(self.copy(), self.copy())
         self.entered.append(loop)
         for op in (op for block in blocks for op in block.walk()):
@@ -365,6 +372,7 @@ class Initial:
 
     def leave_loop(self, *, runs: bool) -> None:
         """Leave a loop; unless it `runs` for certain, meet the facts before and after."""
+        self.applied.clear()
         loop = self.entered.pop()
         for assumed in loop.assumed:
             self.refused |= self._less(assumed)
@@ -385,11 +393,13 @@ class Initial:
         return Proven(shadows, dict(self.windows))
 
     def restore(self, proven: Proven) -> None:
+        self.applied.clear()
         self.shadows = {name: shadow.copy() for name, shadow in proven.shadows.items()}
         self.windows = dict(proven.windows)
 
     def meet(self, *ways: Proven) -> None:
         """Keep the facts that hold on every path."""
+        self.applied.clear()
         names = {name for way in ways for name in way.shadows}
         result: Shadows = {}
         for name in names:

@@ -69,13 +69,13 @@ class DefiniteLanes(Initial):
 
     def effects(
         self, recording: Recording, counts: tuple[str, ...] | None, *, lanes: bool = False
-    ) -> None:
+    ) -> bool:
         """Apply an instruction; `lanes`: on registers, and never on nothing."""
         self.flow.apply(recording, lanes=lanes)
-        if lanes:
-            self._on_registers(recording)
-        else:
-            super().effects(recording, counts)
+        if not lanes:
+            return super().effects(recording, counts)
+        self._on_registers(recording)
+        return False
 
     def _on_registers(self, recording: Recording) -> None:
         """Apply an instruction on registers."""
