@@ -146,7 +146,7 @@ def products() -> Iterator[Spec]:
     transposed = "our right tile lies by columns: 24 shuffles turn 8x8; C's lies in rows"
     for op, acc, pair, bias, shape, why in (
         ("tgemv", ACC, f"{LEFT}, {RIGHT}", BIAS, (1, COLS), transposed),
-        ("tgemv.mx", SUMS_OF_ROW, OCTETS_OF_ROW, few, (1, 64), transposed),
+        ("tgemv.mx", SUMS_OF_ROW, OCTETS_OF_ROW, few, (1, 64), ""),
         ("tmatmul.mx", SUMS, OCTETS, few, (64, 64), ""),
     ):
         plain = op.replace(".", "_")

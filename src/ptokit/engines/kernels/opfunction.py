@@ -96,7 +96,7 @@ class OpFunction(FunctionBase):
         if not stores or self.tracked(stores[0].cells):
             return False
         alone = all(isinstance(store, UndefineStore) for store in stores[1:])
-        return alone and self.temporary.product_in_place(stores[0])
+        return alone and self.temporary.products.in_place(stores[0])
 
     def _stores(self, recording: Recording) -> list[WindowStore]:
         """Return the stores to emit, those into shadows among them if reads are not checked."""

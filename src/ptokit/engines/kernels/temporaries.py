@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import accumulate
 from math import gcd
-from typing import cast
 
-from ptokit.engines.kernels import boxedproduct, matmul, merges, ordering
+from ptokit.engines.kernels import merges, ordering
 from ptokit.engines.kernels.folds import Fold
 from ptokit.engines.kernels.functionbase import FunctionBase, bound
 from ptokit.engines.kernels.lanes import Lanes, element
 from ptokit.engines.kernels.lowering import IDEMPOTENT, Leaf
-from ptokit.engines.kernels.overlap import MUST_ALIAS
+from ptokit.engines.kernels.products import Products, cast_to
 from ptokit.engines.kernels.walk import LanePositions, Walk, counters
 from ptokit.machine.evaluation import scalar
 from ptokit.machine.memory import Elements
@@ -26,23 +25,14 @@ from ptokit.machine.record.expressions import (
     WindowStore,
     spans,
 )
-from ptokit.machine.record.trace import num
 from ptokit.values import dtypes as t
-from ptokit.values.arrays import BOOL, Array
-from ptokit.values.dtypes import DType
+from ptokit.values.arrays import BOOL
 from ptokit.values.layouts import Axis, IndexMap, known
 
 COPIES = 8  # of the sum of a bin
-FEW = 4  # products with fewer rows have a function of their own
 LOWEST = 0x0101010101010101  # the lowest bit of each byte of a word
 ONE_EACH = 0x8040201008040201 - (1 << 64)  # bit n in byte n
 ON_TOP = 0x0102040810204080  # a factor that moves the lowest bit of byte n to bit 56 + n
-
-
-def _as(x: Array, dtype: DType) -> Traced:
-    found = x.cast(dtype)
-    assert isinstance(found, Traced)
-    return found
 
 
 def _by_eights(octets: Elements) -> Elements:
@@ -52,34 +42,18 @@ def _by_eights(octets: Elements) -> Elements:
     return Elements(octets.memory, octets.address, t.u64, where)
 
 
-def _few(rows: Num) -> int:
-    """Return the rows of a product with a function for small row counts, else 0."""
-    return rows if isinstance(rows, int) and rows < FEW else 0
-
-
-def _boxes(cells: Elements) -> tuple[Num, Num] | None:
-    """Return the distances of boxes along a row and along a column; None for other layouts."""
-    down, across = cells.map.rows.digits, cells.map.cols.digits
-    box = boxedproduct.BOX
-    if down[1:] != ((box, 1),):
-        return None
-    if across[1:] == ((matmul.PANEL, box),):
-        return across[0][1], down[0][1]
-    whole = len(across) == 1 and known(across[0][1], box)  # boxes without a gap
-    return (matmul.PANEL * box, down[0][1]) if whole else None
-
-
 class Temporaries:
     """The generator of temporaries for products, folds, compactions and copied windows."""
 
     def __init__(self, function: FunctionBase) -> None:
         self.function, self.code, self.scratch = function, function.code, function.scratch
+        self.products = Products(function, self.fill, self._folded)
         self.merges: dict[tuple[Traced, ...], tuple[Elements, Elements]] = {}
 
     def __call__(self, node: Traced) -> WindowRead:
         """Emit the loops that compute the temporary; return a window over its result."""
         words: dict[str, Callable[[Whole], Elements]] = {
-            "matmul": self._product,
+            "matmul": self.products.product,
             "fold": self._folded,
             "compact": self._compacted,
             "count": self._counted,
@@ -128,141 +102,6 @@ class Temporaries:
         self.function.store(WindowStore(cells, *spans(node), Leaf(value)))
         self.fill(cells, source)
         return cells
-
-    def product_in_place(self, store: WindowStore) -> bool:
-        """Emit a product whose sums lie in its result, which has panels; return whether it can."""
-        node, cells = store.value, store.cells
-        if not (isinstance(node, Whole) and node.word == "matmul" and store.definite):
-            return False
-        across, onto = cells.map.cols.digits, node.args[2:]
-        whole = isinstance(node.cols, int) and node.cols % matmul.PANEL == 0
-        panels = len(across) == 2 and across[1] == (matmul.PANEL, 1)
-        begins = known(store.rows.start, 0) and known(store.cols.start, 0)
-        lines = known(cells.origin, 0) and cells.map.rows.digits[0][1:] == (matmul.PANEL,)
-        if not (whole and panels and begins and lines and len(cells.map.rows.digits) == 1):
-            return False
-        same = all(
-            isinstance(x, WindowRead) and self.function.related(cells, x.cells) is MUST_ALIAS
-            for x in onto
-        )
-        if same:
-            self._product(node, cells)
-        return same
-
-    def _product(self, node: Whole, into: Elements | None = None) -> Elements:
-        """Emit packed factors, initial sums and the call of the product kernel.
-
-        `into`: panels for the sums, which hold the initial ones.
-        """
-        a, b, *start = node.args
-        total = t.i32 if a.dtype.is_int else t.f32
-        wide = t.f64 if a.dtype == t.f64 else total
-        packed = [self._packed_factor(a, wide)]
-        if _few(node.rows) and self._lies_boxed(b, wide):
-            packed.append(cast(WindowRead, b).cells)
-        else:
-            packed.append(self._packed_factor(b, wide, panels=True))
-        out = into or self.scratch.room(node.rows, node.cols, total, line=matmul.PANEL, panels=True)
-        for value in start if into is None else ():
-            store = WindowStore(out, *spans(node), value)
-            self.function.store(*self.function.preparation(store).stores([store]))
-        sizes = (node.rows, node.cols, a.cols)
-        if wide is not t.f64 or _few(node.rows):
-            self._multiply(wide, packed, out, sizes, onto=bool(start))
-            return out
-        lines = [self._narrowed(*pair) for pair in zip((a, b), packed, (False, True), strict=True)]
-        short = self.code.let("and i1 {}, {}".format(*(found for _, found in lines)))
-        long = self.code.let(f"xor i1 {short}, true")
-        for met, kind, factors in ((short, total, [c for c, _ in lines]), (long, wide, packed)):
-            with self.code.when(met):
-                self._multiply(kind, factors, out, sizes, onto=bool(start))
-        return out
-
-    def _packed_factor(self, factor: Traced, kind: DType, *, panels: bool = False) -> Elements:
-        """Return a factor as the product kernel reads it: in rows, or in panels."""
-        if self._lies_packed(factor, kind, panels=panels):
-            assert isinstance(factor, WindowRead)
-            return factor.cells
-        line, rows = matmul.PANEL if panels else 1, factor.rows
-        rows = rows if panels else -(-bound(rows) // matmul.ROWS) * matmul.ROWS
-        cells = self.scratch.room(rows, factor.cols, kind, line, panels=panels)
-        self.fill(cells, _as(factor, kind))
-        return cells
-
-    def _lies_packed(self, factor: Traced, kind: DType, *, panels: bool) -> bool:
-        """Return whether the product kernel can read a factor where it lies."""
-        if not isinstance(factor, WindowRead) or factor.dtype != kind:
-            return False
-        cells, windows = factor.cells, (factor.row_span, factor.col_span)
-        begins = all(known(w.start, 0) and w.step == 1 for w in windows)
-        if self.function.tracked(cells) or not begins:
-            return False
-        down, across = cells.map.rows.digits, cells.map.cols.digits
-        if panels:
-            lines = known(down[0][1], matmul.PANEL) and len(across) == 2
-            return len(down) == 1 and lines and across[1] == (matmul.PANEL, 1)
-        if len(down) != 1 or len(across) != 1 or not known(across[0][1], 1):
-            return False
-        last = cells.map.span + matmul.ROWS * down[0][1]  # further rows are read, too
-        end = num(cells.address) + last * kind.size
-        return isinstance(end, int) and end <= cells.memory.size
-
-    def _lies_boxed(self, factor: Traced, kind: DType) -> bool:
-        """Return whether the kernel of few rows can read a right factor in its boxes."""
-        if not isinstance(factor, WindowRead) or not factor.dtype == kind == t.f32:
-            return False
-        begins = all(known(w.start, 0) and w.step == 1 for w in (factor.row_span, factor.col_span))
-        whole = isinstance(factor.rows, int) and factor.rows % boxedproduct.BOX == 0
-        lies = begins and whole and _boxes(factor.cells) is not None
-        return lies and not self.function.tracked(factor.cells)
-
-    def _narrowed(self, factor: Traced, cells: Elements, panels: bool) -> tuple[Elements, str]:
-        """Return f64 factors as f32, and whether each is an f32 with 12 significant bits.
-
-        In that case products have 24 significant bits, and an f64 sum of two 24-bit numbers rounded
-        to f32 equals the exact sum rounded once, so an f32 product is sufficient.
-        """
-        wide = WindowRead(cells, *spans(factor))
-        narrow = _as(wide, t.f32)
-        room = self._packed_factor(narrow, t.f32, panels=panels)
-        short = (narrow.bitcast(t.i32) & 0xFFF).equals(0) & _as(narrow, t.f64).equals(wide)
-        every = cast(Whole, short.cast(t.i32).fold("min", 0).fold("min", 1))
-        found = self.code.let(f"load i32, ptr {self.function.pointer(self._folded(every))}")
-        return room, self.code.let(f"icmp ne i32 {found}, 0")
-
-    def _multiply(
-        self,
-        kind: DType,
-        factors: list[Elements],
-        out: Elements,
-        sizes: tuple[Num, ...],
-        *,
-        onto: bool,
-    ) -> None:
-        """Call the function that multiplies elements of this type."""
-        few, (left, right) = _few(sizes[0]), factors
-        lanes, fma, kernels = self.function.lanes(4), self.function.host.fma, self.code.kernels
-        steps = left.map.rows.digits[0][1], right.map.cols.digits[0][1], out.map.cols.digits[0][1]
-        ahead = ", ptr %scratch"
-        if boxes := _boxes(right):
-            name, ahead = f"product_boxes{few}", ""
-            kernels[name] = boxedproduct.kernel(name, lanes, fma, few)
-            sizes, steps = sizes[1:], (steps[0], boxes[0], steps[2], boxes[1])
-        else:
-            name = f"product_{kind.name}{few or ''}"
-            kernels[name] = matmul.kernel(name, kind.name, lanes, fma, few)
-        pointers = ", ".join(f"ptr {self._begin(c)}" for c in (*factors, out))
-        numbers = ", ".join(f"i64 {text(n)}" for n in (*map(self.function.number, sizes), *steps))
-        start = f"i1 {str(onto).lower()}"
-        self.code.do(f"call void @{name}({pointers}, {numbers}, {start}{ahead})")
-
-    def _begin(self, cells: Elements) -> str:
-        """Return the address of the first element of a view."""
-        base, kind = self.function.pointer(cells), f"i{cells.dtype.bits}"
-        origin = self.function.number(cells.origin)
-        if known(origin, 0):
-            return base
-        return self.code.let(f"getelementptr {kind}, ptr {base}, i64 {text(origin)}")
 
     def _counted(self, node: Whole) -> Elements:
         total = node.first.cast(t.i32).fold("add", axis=1, start=0)
@@ -322,17 +161,17 @@ class Temporaries:
         whole = (AxisWindow(0, bound(node.rows)), AxisWindow(0, octets.map.rows.digits[0][1]))
         none = Leaf(Known(scalar(0, t.u8)))
         self.function.store(WindowStore(octets, *whole, none))
-        self.fill(octets, _as(node.first, t.u8))
+        self.fill(octets, cast_to(node.first, t.u8))
         words = WindowRead(_by_eights(octets), AxisWindow(0, node.rows), AxisWindow(0, node.cols))
         cells = self.scratch.room(node.rows, node.cols, t.u8)
-        self.fill(cells, _as(words * ON_TOP >> 56, t.u8))
+        self.fill(cells, cast_to(words * ON_TOP >> 56, t.u8))
         return cells
 
     def _bits(self, node: Whole) -> Elements:
         """Unpack each byte: eight copies in a word, of which each keeps one bit as its lowest."""
         octets = self.scratch.room(node.rows, node.cols, BOOL, 8)
-        each = (_as(node.first, t.u64) * LOWEST) & ONE_EACH
-        self.fill(_by_eights(octets), _as((each + 127 * LOWEST >> 7) & LOWEST, t.u64))
+        each = (cast_to(node.first, t.u64) * LOWEST) & ONE_EACH
+        self.fill(_by_eights(octets), cast_to((each + 127 * LOWEST >> 7) & LOWEST, t.u64))
         return octets
 
     def _join_columns(self, node: Whole) -> Elements:
@@ -405,7 +244,7 @@ class Temporaries:
         cells, none = self.scratch.room(node.rows, node.cols, t.u32), Leaf(Known(scalar(0, t.u32)))
         self.function.store(WindowStore(cells, *spans(node), none))
         window = WindowStore(cells, *spans(node.first), node)
-        parts = [self.function.preparation(window)(_as(part, t.i64)) for part in node.args]
+        parts = [self.function.preparation(window)(cast_to(part, t.i64)) for part in node.args]
         used, pointer = self.function.uses(parts), self.function.pointer(cells)
         rows, cols = counters()
 

@@ -34,6 +34,7 @@ class Traced(Array):
     """An expression for each element of a matrix."""
 
     native_half: ClassVar[bool] = False  # True if the host converts f16, see `module`
+    of: DType | None = None  # the narrower type of which each element has a value
 
     def __init__(self, dtype: DType, rows: Num, cols: Num) -> None:
         self.dtype, self.rows, self.cols = dtype, rows, cols
@@ -221,6 +222,8 @@ def _cast(x: Traced, *, dtype: DType, rounding: Rounding, saturate: bool) -> Tra
         return Apply("cast", (x,), {"dtype": dtype})
     result = converted(x, dtype, rounding, saturate)
     assert isinstance(result, Traced)
+    if x.dtype.is_float and x.dtype.bits <= 8 and dtype == t.f32:
+        result.of = x.dtype
     return result
 
 
