@@ -29,6 +29,7 @@ from ptokit.isa.pages.layout.ttrans import TTrans
 from ptokit.machine import cache, codefolder
 from ptokit.machine.execute import Core
 from ptokit.machine.memory import Memory
+from ptokit.machine.objectcode import ParsedModule
 from ptokit.machine.tile import Tile
 from ptokit.values.arrays import Cells
 from ptokit.values.dtypes import f32
@@ -62,13 +63,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def generated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The modules that are compiled, not found."""
     texts: list[str] = []
-    original = cache.machine_code
+    original = cache.parsed
 
-    def generate(text: str, processor: cache.Processor) -> bytes:
+    def generate(text: str, processor: cache.Processor) -> ParsedModule:
         texts.append(text)
         return original(text, processor)
 
-    monkeypatch.setattr(cache, "machine_code", generate)
+    monkeypatch.setattr(cache, "parsed", generate)
     return texts
 
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Generator, Iterator
+import os
+import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import import_module
+from threading import Lock
 from typing import Any
 
 from ptokit.diagnostics.dataclass import dataclass
 from ptokit.machine import codefolder
+from ptokit.machine.objectcode import ObjectFiles, ParsedModule, llvm
 
-llvm: Any = import_module("llvmlite.binding")  # Any: it has no types
 VERSION = f"4 {import_module('llvmlite').__version__}"
 QUICK = "; compiled at level 0\n"  # the first line of a module of code that runs once
+# modules call each other by absolute addresses, which is tried on this kind of machine only
+LINKS = sys.platform == "linux" and os.uname().machine == "x86_64"
 
 
 @dataclass(frozen=True)
@@ -71,12 +76,25 @@ def _initialise() -> None:
     llvm.initialize_native_asmprinter()
 
 
-@dataclass
 class MachineCode:
     """Machine code in memory, which is freed with this object."""
 
-    engine: Any  # Any: llvmlite has no types
-    name: str = ""  # under which the cache has it
+    def __init__(self, link: Callable[[], Any], name: str = "") -> None:  # Any: as `engine`
+        self.name = name  # under which the cache has it
+        self._link, self._lock, self._engine = link, Lock(), None
+
+    @property
+    def engine(self) -> Any:  # Any: llvmlite has no types
+        """LLVM's owner of the code, once it is generated."""
+        with self._lock:
+            if self._engine is None:
+                self._engine = self._link()
+                del self._link  # with what it holds
+        return self._engine
+
+    def wait(self) -> None:
+        """Wait for the threads that generate the code; an interrupt ends nothing but this."""
+        _ = self.engine
 
     @cached_property
     def launch(self) -> Callable[..., int]:
@@ -89,25 +107,29 @@ class MachineCode:
 
 
 def compiled(
-    key: str, make: Callable[[], tuple[str, bytes | None]], processor: Processor
+    key: str, make: Callable[[], tuple[Sequence[str], bytes | None]], processor: Processor
 ) -> tuple[MachineCode, bytes]:
     """Return machine code, and the bytes stored with it, from the cache or made by `make`.
 
-    `make` returns LLVM text and bytes; with None instead of bytes, the cache keeps nothing. The
-    text may have further modules, each of which begins with `QUICK`.
+    `make` returns LLVM modules and bytes; with None instead of bytes, the cache keeps nothing.
+    Threads generate the code while the caller goes on, until it asks for an address.
     """
     _initialise()
     name = codefolder.name_of((VERSION, processor.cpu, processor.features, key))
     found = codefolder.read(name)
-    if found is None:
-        text, beside = make()
-        first, *others = text.split(f"\n{QUICK}")
-        objects = [machine_code(t, processor) for t in (first, *(QUICK + o for o in others))]
-        found = b"".join(len(p).to_bytes(8, "little") + p for p in (beside or b"", *objects))
+    if found is not None:
+        return _loaded(found, name, processor)
+    texts, beside = make()
+    files = ObjectFiles([parsed(text, processor) for text in texts])
+
+    def link() -> Any:  # Any: as above
+        objects = files.wait()
         if beside is not None:
-            codefolder.write(name, found)
-        name = "" if beside is None else name
-    return _loaded(found, name, processor)
+            parts = (beside, *objects)
+            codefolder.write(name, b"".join(len(p).to_bytes(8, "little") + p for p in parts))
+        return _linked(objects, processor)
+
+    return MachineCode(link, "" if beside is None else name), beside or b""
 
 
 def stored(name: str, processor: Processor) -> MachineCode | None:
@@ -120,13 +142,23 @@ def stored(name: str, processor: Processor) -> MachineCode | None:
 def _loaded(found: bytes, name: str, processor: Processor) -> tuple[MachineCode, bytes]:
     """Return the machine code of a file, and the bytes stored with it."""
     kept, *objects = _parts(found)
+    return MachineCode(partial(_linked, objects, processor), name), kept
+
+
+def _linked(objects: Sequence[bytes], processor: Processor) -> Any:  # Any: as above
+    """Return LLVM's owner of the code in object files."""
     empty = llvm.parse_assembly("")
     empty.triple = llvm.get_default_triple()
     engine = llvm.create_mcjit_compiler(empty, _target_machine(processor))
     for part in objects:
         engine.add_object_file(llvm.ObjectFileRef.from_data(part))
     engine.finalize_object()
-    return MachineCode(engine, name), kept
+    return engine
+
+
+def parsed(text: str, processor: Processor) -> ParsedModule:
+    """Return a module of LLVM text, ready to generate code for a processor."""
+    return ParsedModule(text, _target_machine(processor, 0 if text.startswith(QUICK) else 1))
 
 
 def _parts(stored: bytes) -> Iterator[bytes]:
@@ -142,39 +174,12 @@ def _target_machine(processor: Processor, level: int = 1) -> Any:  # Any: llvmli
     """Return LLVM's code generator.
 
     Level 0 takes a third of the time, but a GEMM of 1024 then takes four times as long: a first
-    call on large arrays loses more than it gains. A thread that compiles again would hold the
-    lock of llvmlite, for which the next kernel waits. Level 0 is for code that runs once.
+    call on large arrays loses more than it gains. Level 0 is for code that runs once.
     """
     target = llvm.Target.from_triple(processor.triple or llvm.get_default_triple())
-    reloc = "pic" if level else "static"  # other modules are reached by absolute addresses only
+    reloc = "static" if LINKS and not processor.triple else "pic"
     how: Any = {"features": processor.features, "codemodel": "jitdefault"}  # Any: as above
     return target.create_target_machine(cpu=processor.cpu, opt=level, reloc=reloc, **how)
-
-
-def machine_code(text: str, processor: Processor) -> bytes:
-    """Return an object file of LLVM text. The text has vectors already: no vectoriser runs."""
-    machine = _target_machine(processor, 0 if text.startswith(QUICK) else 1)
-    module = llvm.parse_assembly(text)
-    module.verify()
-    module.triple = machine.triple
-    module.data_layout = str(machine.target_data)
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_always_inliner_pass()
-    passes.add_ipsccp_pass()
-    passes.add_sroa_pass()
-    passes.run(module, builder)
-    if "@llvm.coro" in text:  # the pipeline of level 0 lowers coroutines
-        lowering = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(0))
-        lowering.getModulePassManager().run(module, lowering)
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_simplify_cfg_pass()  # also of the function that ends a coroutine: a copy of its body
-    passes.run(module, builder)
-    llvm.set_option("ptokit", "-disable-lsr=true")  # half of the time; loops are no faster for it
-    try:
-        return machine.emit_object(module)
-    finally:  # options hold for the process
-        llvm.set_option("ptokit", "-disable-lsr=false")
 
 
 def pointer_of(callback: Any) -> int:  # Any: a ctypes function

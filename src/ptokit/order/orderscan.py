@@ -369,5 +369,5 @@ class _Scan:
 def scan_code(processor: codes.Processor) -> codes.MachineCode:
     """Return the machine code of the scan for a processor."""
     made = _Scan().text()
-    code, _ = codes.compiled(made, lambda: (made, b""), processor)
+    code, _ = codes.compiled(made, lambda: ([made], b""), processor)
     return code

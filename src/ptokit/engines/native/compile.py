@@ -322,12 +322,12 @@ class Job:
         """Return cached or new code, or the reason why there is none."""
         made: list[Plan] = []
 
-        def make() -> tuple[str, bytes | None]:
-            compiler, text = self.settled()
+        def make() -> tuple[list[str], bytes | None]:
+            compiler, texts = self.settled()
             made.append(self._plan(compiler))
             with suppress(Unkept):
-                return text, plan_text(made[0])
-            return text, None
+                return texts, plan_text(made[0])
+            return texts, None
 
         how = f"{self.limited} {self.logged} {self.suspends} {self.queued} {self.whole_entries}"
         how = f"{how} {sorted(self.marked)} {self.tracking.name}"
@@ -346,7 +346,7 @@ class Job:
         arrays = {name: self.real[value].memory for name, value in made.owners.items()}
         return Session(made.plan, made.code, *given, arrays, limits, rules)
 
-    def settled(self) -> tuple[Compiler, str]:
+    def settled(self) -> tuple[Compiler, list[str]]:
         """Compile, if possible with copies left out."""
         from ptokit.engines.native.forwarding import Refused
 
@@ -355,7 +355,7 @@ class Job:
                 return self._settled(forwards=True)
         return self._settled(forwards=False)
 
-    def _settled(self, *, forwards: bool) -> tuple[Compiler, str]:
+    def _settled(self, *, forwards: bool) -> tuple[Compiler, list[str]]:
         """Compile repeatedly, tracking more memories, until every read is safe."""
         tracked = set(self.marked) | (self._unproven() if self.queued else set[str]())
         refused, data = set[str](), frozenset[Source]()
@@ -364,14 +364,14 @@ class Job:
             compiler.forwarding.leaves_out = forwards
             env = {value: self._argument(compiler, value) for value in self.real}
             self.generate(compiler, env)
-            text = compiler.text(env.get(v) for v in self.shown)
+            texts = compiler.modules(env.get(v) for v in self.shown)
             found = compiler.initial
             if self.tracking is Tracking.NONE:
-                return compiler, text
+                return compiler, texts
             compiler.forwarding.require_proven(found.needed)
             chooses = found.flow.chooses if self._careful(compiler, found.needed) else data
             if found.needed <= tracked and found.refused <= refused and chooses <= data:
-                return compiler, text
+                return compiler, texts
             tracked |= found.needed
             refused |= found.refused
             data = chooses

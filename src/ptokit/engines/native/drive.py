@@ -82,7 +82,7 @@ def switched(
 @cache
 def _loop(processor: codes.Processor) -> tuple[codes.MachineCode, Callable[..., int]]:
     """Return the machine code of `drive`, which lives as long as it is kept, and the function."""
-    code, _ = codes.compiled(TEXT, lambda: (TEXT, b""), processor)
+    code, _ = codes.compiled(TEXT, lambda: ([TEXT], b""), processor)
     return code, LOOP(code.address("drive"))
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from ptokit.machine.cache import QUICK
 from ptokit.machine.record.trace import Space
 from ptokit.values.host import AnyArray
 
@@ -76,12 +74,3 @@ def block(body: str, repeats: bool) -> str:
 def launch(local: Iterable[Space]) -> str:
     """Return the entry; further blocks clear the shadows of the `local` memories."""
     return LAUNCH.format(arguments=ARGUMENTS, once=ONCE, blocks="\n".join(cleared(local)))
-
-
-def apart(functions: Sequence[str], main: Sequence[str]) -> str:
-    """Return two modules: the functions, and the code that calls them, compiled at level 0."""
-    found = [f.replace("define internal i32 @op", "define i32 @op", 1) for f in functions]
-    heads = [f[: f.index(")") + 1] for f in found if f.startswith("define i32 @op")]
-    named = [re.sub(r"( noalias)? %\w+", "", h).replace("define", "declare", 1) for h in heads]
-    modules = ([*found, *DECLARATIONS], [*named, *main, *DECLARATIONS])
-    return f"\n{QUICK}".join(map("\n\n".join, modules))

@@ -1,9 +1,7 @@
-"""The module of a program: its main function, and the functions of its instructions."""
+"""The modules of a program: its main function, and the functions of its instructions."""
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable
 from copy import copy
 
@@ -14,17 +12,14 @@ from ptokit.engines.native.calllines import tabled
 from ptokit.engines.native.calls import FirstUse
 from ptokit.engines.native.compiledwaits import lowered
 from ptokit.engines.native.coroutines import coroutine
-from ptokit.engines.native.entry import DECLARATIONS, ONCE, apart, block, cleared, constant, launch
+from ptokit.engines.native.entry import ONCE, block, cleared, constant, launch
 from ptokit.engines.native.frame import TOO_LARGE
 from ptokit.engines.native.mainfunction import OVERFLOW, MainFunction
+from ptokit.engines.native.partition import partition
 from ptokit.engines.native.sharedcode import merged
 from ptokit.ir.module import Op
 from ptokit.machine.arguments import Env
 from ptokit.machine.record.trace import Recorded, Space
-
-MANY = 500  # lines without loops that become a module; LLVM's time grows with the square of more
-# absolute calls between modules, which are tried on this kind of machine only
-LINKS = sys.platform == "linux" and os.uname().machine == "x86_64"
 
 
 @dataclass
@@ -52,8 +47,8 @@ class ModuleWriter(MainFunction):
             uses[body] = FirstUse(self.functions[body], function, op, operands)
         return self.functions[body]
 
-    def text(self, shown: Iterable[object] = ()) -> str:
-        """Return the module after the last instruction; handles in `shown` are kept."""
+    def modules(self, shown: Iterable[object] = ()) -> list[str]:
+        """Return the modules after the last instruction; handles in `shown` are kept."""
         self.results = tuple(self.kept_value(h) if isinstance(h, Recorded) else None for h in shown)
         local = [s for s in self.spaces if s.memory is None and s.name in self.tracked]
         if self.registers is not None:
@@ -62,13 +57,10 @@ class ModuleWriter(MainFunction):
         functions = merged(self.functions)
         self.code.lines = functions.called("\n".join(self.code.lines)).split("\n")
         tables = [constant(n, table) for n, table in enumerate(self.tables)]
-        called = [*self.kernels.values(), *functions.definitions]
         beside = map(functions.called, (*self.beside(), rows))
         main = [*tables, *beside, *self._functions(local)]
-        large = len(self.code.lines) >= MANY and not (self.repeats or self.suspends)
-        if large and LINKS and not any("alwaysinline" in text for text in (*called, *main)):
-            return apart(called, main)
-        return "\n\n".join([*called, *main, *DECLARATIONS])
+        once = not (self.repeats or self.suspends)
+        return partition(self.kernels, functions.definitions, main, once=once)
 
     def _rows(self) -> str:
         """Let tables replace many calls; return the function that reads the tables, if any."""

@@ -122,6 +122,7 @@ class Session:
 
         `span`: run only these blocks, in order on one thread.
         """
+        self.code.wait()
         growing = [m for m in self.arrays.values() if m.growable and m.shape is None]
         one_thread |= self.plan.serial or self.limits.most is not None
         if span is not None:
