@@ -85,7 +85,11 @@ def extracts() -> Iterator[Row]:
             kernel.tile("l", "left", dtype, rows, 64)
             again("textract", "m 0 64", "l", kernel)
             case = f"{dtype} mat {layout} {rows}x256 -> left {rows}x64"
-            why = "boxes turn in registers, by some 3 shuffles a vector" if layout == "zn" else ""
+            why = (
+                "boxes turn in registers: 3 unpacks a vector, two in a cycle"
+                if layout == "zn"
+                else ""
+            )
             yield Row("textract", case, kernel, copied=rows * 64 * size, rule=rule, why=why)
 
 
@@ -101,7 +105,7 @@ def moves() -> Iterator[Row]:
     for dtype, size in (("f32", 4), ("f16", 2), ("i8", 1)):
         kernel = to_and_fro("ttrans", pair(dtype, 128, 128), "{a}", "{b}")
         bytes_ = 16384 * size
-        why = "64 shuffles turn a block of 16x16 in registers" if size < 4 else ""
+        why = "4 unpacks a vector of 32 bytes, two in a cycle" if size == 1 else ""
         case = f"{dtype} vec 128x128"
         yield Row("ttrans", case, kernel, copied=bytes_, rule="transposing", why=why)
     kernel = Kernel()

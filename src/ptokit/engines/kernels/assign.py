@@ -8,7 +8,7 @@ from ptokit.engines.kernels.functionbase import FunctionBase
 from ptokit.engines.kernels.lanes import Lanes, Words, element
 from ptokit.engines.kernels.loops import Loop
 from ptokit.engines.kernels.lowering import Leaf, gathers, leaves
-from ptokit.engines.kernels.transposition import Line
+from ptokit.engines.kernels.transposition import NARROW, WIDEST, Line, Place
 from ptokit.engines.kernels.walk import Access, LanePositions, address, square_of
 from ptokit.machine.record.code import Code, Num, text
 from ptokit.machine.record.expressions import Apply, Known, Traced, WindowStore
@@ -126,18 +126,25 @@ class Assign:
         code.do(f"call void @{name}(ptr {target}, ptr {source}, i64 {count}, i1 false)")
         return True
 
-    def transpose(self, across: Loop, point: LanePositions) -> bool:
-        """Emit one call for a row of transposed square blocks; return whether possible."""
+    def transpose(self, inner: Loop, across: Loop, point: LanePositions) -> bool:
+        """Emit calls for rows of transposed square blocks; return whether possible."""
         target, source = self.accesses[0], self.accesses[-1]
         alone = self.plain or self._of_one_leaf()
         if not alone or target.dtype.packed or not known(across.steps[1], 1):
             return False
         code = self.function.code
-        square = square_of(source, point.lanes)
-        to = address(code, target, point.positions[target]), across.steps[0]
-        block = address(code, source, point.positions[source]), point.steps[source]
+        square, counts = square_of(source, point.lanes), (inner.count, across.count)
+
+        def places(point: LanePositions) -> tuple[Place, Place]:
+            block = address(code, source, point.positions[source]), point.steps[source]
+            return block, (address(code, target, point.positions[target]), across.steps[0])
+
+        if self.plain and square.bits <= NARROW:
+            square.turn(code, *places(point), counts, min(self.function.host.width, WIDEST))
+            return True
         line = None if self.plain else self._line(point.lanes)
-        square.move(code, block, to, across.count, line)
+        with code.loop(inner.count, "rows of blocks", point.lanes) as index:
+            square.move(code, *places(point.moved(inner, index)), across.count, line)
         return True
 
     def _of_one_leaf(self) -> bool:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from functools import cache
 from hashlib import sha256
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ptokit.diagnostics.dataclass import dataclass
 from ptokit.engines.kernels.lanes import Lanes
 from ptokit.machine.record.code import Code, Int, Num, text
+from ptokit.values.layouts import known
 
 SHARED = 16  # rows; for larger blocks the cost of a call is negligible
+NARROW = 16  # bits of elements that are turned in pieces of 16 bytes
+PIECE, WIDEST, CACHED = 16, 32, 64  # bytes of a piece, of vectors of such, of a line of the cache
+Place: TypeAlias = tuple[str, Num]  # an address, and a distance in elements
+TURNED = "(ptr %block, i64 %step, ptr %to, i64 %apart, i64 %rows, i64 %columns)"
 STORED = "(ptr %block, i64 %step, ptr %to, i64 %apart, i64 %count)"
 
 
@@ -67,8 +72,8 @@ class Square:
     def move(
         self,
         code: Code,
-        block: tuple[str, Num],
-        to: tuple[str, Num],
+        block: Place,
+        to: Place,
         count: Num,
         line: Line | None = None,
     ) -> None:
@@ -89,6 +94,31 @@ class Square:
             for (where, step), bits in ((block, self.bits), (to, line.bits))
         )
         code.do(f"call void @{name}({', '.join(places)}, i64 {text(count)})")
+
+    def turn(
+        self, code: Code, block: Place, to: Place, counts: tuple[Num, Num], width: int
+    ) -> None:
+        """Transpose rows and columns of blocks in memory, in vectors of up to `width` bytes."""
+        (where, step), (onto, apart) = block, to
+        rows, columns = counts
+        size = self.bits // 8
+        while not known(rows, 0):
+            copies = CACHED // width if isinstance(rows, int) and rows * size % CACHED == 0 else 1
+            some = (rows * size // (width * copies)) * (width * copies // size)
+            if not known(some, 0):
+                name = f"turned_{self.kind}_{width}_{copies}"
+                code.kernels[name] = _turner(self, name, width, copies)
+                moved = f"ptr {where}, i64 {self.distance(step)}", f"i64 {text(some)}"
+                onward = f"ptr {onto}, i64 {self.distance(apart)}", f"i64 {text(columns)}"
+                pairs = (word for pair in zip(moved, onward, strict=True) for word in pair)
+                code.do(f"call void @{name}({', '.join(pairs)})")
+            if self.size * size % width == 0:  # as the rows are whole blocks, none is left
+                return
+            where, onto = (
+                code.let(f"getelementptr {self.kind}, ptr {begin}, i64 {text(some * by)}")
+                for begin, by in ((where, step), (onto, 1))
+            )
+            rows, width = rows - some, PIECE
 
     def distance(self, step: Num) -> str:
         """Return a distance in elements as bytes."""
@@ -151,6 +181,44 @@ def _mover(square: Square, name: str, line: Line, many: str) -> str:
             row = _row(code, to, "%apart", number)
             code.do(f"store {kinds} {value}, ptr {row}, align {line.bits // 8}")
     head = f"define internal void @{name}{STORED} noinline nounwind {{"
+    return "\n".join([head, "entry:", *code.lines, "  ret void", "}", ""])
+
+
+@cache
+def _turner(square: Square, name: str, width: int, copies: int) -> str:
+    """Return a function that stores the columns of a matrix as rows.
+
+    A vector has pieces of rows that lie `across` rows apart. Interleaving all vectors turns each
+    block of pieces, and the vector then has a column of all those rows.
+    """
+    code, kind = Code(), square.kind
+    across, lanes = PIECE * 8 // square.bits, Lanes(code, width * 8 // square.bits)
+    rows, columns = (Int(code, f"%{n}") for n in ("rows", "columns"))
+    step, apart = Int(code, "%step"), Int(code, "%apart")
+    high = lanes.count * copies
+    with (
+        code.loop(rows, f"{high} rows", high) as row,
+        code.loop(columns, f"{across} columns", across) as column,
+    ):
+        begin = text(row * step + column * (square.bits // 8))
+        begin = code.let(f"getelementptr i8, ptr %block, i64 {begin}")
+        to = text(column * apart + row * (square.bits // 8))
+        to = code.let(f"getelementptr i8, ptr %to, i64 {to}")
+        for copy in range(copies):
+            lines: list[str] = []
+            for number in range(across):
+                first = copy * lanes.count + number
+                places = [
+                    _row(code, begin, "%step", n)
+                    for n in range(first, (copy + 1) * lanes.count, across)
+                ]
+                pieces = [_loaded(code, square, place, 0, across) for place in places]
+                lines.append(_concatenated(code, kind, pieces, across))
+            for number, line in enumerate(_interleaved(lanes, kind, lines)):
+                where = _row(code, to, "%apart", number)
+                where = code.let(f"getelementptr i8, ptr {where}, i64 {copy * width}")
+                code.do(f"store {lanes.type(kind)} {line}, ptr {where}, align {square.bits // 8}")
+    head = f"define internal void @{name}{TURNED} noinline nounwind {{"
     return "\n".join([head, "entry:", *code.lines, "  ret void", "}", ""])
 
 

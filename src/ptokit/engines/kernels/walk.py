@@ -146,7 +146,7 @@ class Walk:
     act: Act
     what: str
     bulk: Callable[[Loop, LanePositions], bool] | None = None
-    transpose: Callable[[Loop, LanePositions], bool] | None = None
+    transpose: Callable[[Loop, Loop, LanePositions], bool] | None = None
     load: Callable[[Access, LanePositions], str] | None = None  # set: it may go before a loop
     ordered: bool = False  # row by row, each in increasing columns
 
@@ -309,8 +309,9 @@ class Walk:
             while isinstance(count, int) and 1 < count < size:
                 size //= 2
         whole, rest = _split(inner.count, size)
-        lines = self._by_lines(Loop(whole, inner.steps), across, replace(point, lanes=size))
-        if not lines and not known(whole, 0):
+        blocks, first = Loop(whole, inner.steps), replace(point, lanes=size)
+        done = self._by_lines(blocks, across, first) or self._moved(blocks, across, first)
+        if not done and not known(whole, 0):
             with self.code.loop(whole, f"{self.what}, blocks", size) as index:
                 self._column(across, replace(point.moved(inner, index), lanes=size))
         if not known(rest, 0):
@@ -335,6 +336,21 @@ class Walk:
                 self.act(line)
         return True
 
+    def _moved(self, inner: Loop, across: Loop, point: LanePositions) -> bool:
+        """Emit blocks that a shared function moves, and the columns beside them."""
+        size = point.lanes
+        whole, rest = _split(across.count, size)
+        if size < SHARED or self.transpose is None or known(whole, 0) or known(inner.count, 0):
+            return False
+        if not self.transpose(inner, Loop(whole, across.steps), point):
+            return False
+        if not known(rest, 0):
+            with self.code.loop(inner.count, f"{self.what}, what is left", size) as index:
+                tail = point.moved(inner, index).moved(across, whole)
+                with nested(self.code, [Loop(rest, across.steps)], [tail], self.what) as [tail]:
+                    self.act(tail)
+        return True
+
     def _column(self, across: Loop, point: LanePositions) -> None:
         size = point.lanes
         whole, rest = _split(across.count, size)
@@ -346,10 +362,8 @@ class Walk:
                 self.act(tail)
 
     def _squares(self, across: Loop, point: LanePositions) -> None:
-        """Emit blocks one after another along a loop; moved blocks have a shared function."""
+        """Emit blocks one after another along a loop."""
         size = point.lanes
-        if size >= SHARED and self.transpose is not None and self.transpose(across, point):
-            return
         with self.code.loop(across.count, f"{self.what}, {size} x {size}", size) as index:
             for line in square_lines(self.code, point.moved(across, index), across, called=True):
                 self.act(line)
