@@ -256,7 +256,12 @@ class Words:
         minus = lanes.op("icmp eq", kind, by, lanes.splat(kind, "-1"))
         if node.dtype.signed:  # the least integer by -1 overflows: negate, which wraps
             safe = lanes.select(minus, kind, one, safe)
-        down = lanes.op(f"{sign}div", kind, x, safe)
+        if kind in ("i8", "i16"):  # exact in f32; LLVM divides integers lane by lane
+            a, b = (lanes.convert(f"{sign}itofp", kind, n, "float") for n in (x, safe))
+            down = lanes.convert("fptosi", "float", lanes.op("fdiv", "float", a, b), "i32")
+            down = lanes.convert("trunc", "i32", down, kind)
+        else:
+            down = lanes.op(f"{sign}div", kind, x, safe)
         if node.dtype.signed:
             down = lanes.select(minus, kind, lanes.op("sub", kind, zero, x), down)
         quotient = lanes.select(none, kind, zero, down)
