@@ -76,7 +76,7 @@ def test_the_first_block_that_fails_is_named(places: tuple[int, ...]) -> None:
 
     def work() -> str:
         with pytest.raises(pto.PtoError) as caught:
-            executable.run(places=np.array(places, np.int32), **given)
+            executable.execute({"places": np.array(places, np.int32), **given})
         return str(caught.value)
 
     alone, *threads = on_both(work)
@@ -93,6 +93,6 @@ def test_a_failed_block_ends_later_ones() -> None:
 
     def work() -> None:
         with pytest.raises(pto.PtoError, match="block 0"):
-            executable.run(places=places, turns=turns, timeout=60, **given)
+            executable.execute({"places": places, "turns": turns, **given}, timeout=60)
 
     on_both(work)

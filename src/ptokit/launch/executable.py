@@ -188,9 +188,10 @@ class Executable:
         self, arrays: Mapping[str, object], limits: RunLimits = NO_LIMITS
     ) -> dict[str, object]:
         """Return the arguments of a launch: arrays of NumPy's, in the place of files too."""
-        if any(isinstance(value, str) for value in arrays.values()):
+        kinds = {*map(type, arrays.values())}
+        if any(issubclass(kind, str) for kind in kinds):
             arrays = ranks.for_each(arrays, self.options.ranks)
-        if any(isinstance(value, Completed) for value in arrays.values()):
+        if any(issubclass(kind, Completed) for kind in kinds):
             arrays = self._filled(arrays, limits)
         return {n: self._array(n, a) for n, a in arrays.items()}
 
@@ -318,6 +319,8 @@ def _kind(given: object, slots: bool) -> tuple[object, ...] | None:
     which become part of the code, the value.
     """
     kind: object = given.__class__
+    if type(given) is np.ndarray and given.shape and not given.dtype.hasobject:
+        return kind, given.dtype, given.shape, b""
     if slots and isinstance(given, int):
         return kind, SlotNumber(given).limits
     if given is None or isinstance(given, int):

@@ -56,7 +56,9 @@ class GroupedCore(Core):
 
     def enter(self, block: int) -> None:
         """Start another block on this core."""
-        self.block_idx, self.place = block, self.place._replace(block=block)
+        if block != self.place.block:
+            self.place = self.place._replace(block=block)
+        self.block_idx = block
         self.opened.clear()
 
 

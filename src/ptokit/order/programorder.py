@@ -250,10 +250,12 @@ def left_in_fifos(
 
     `shared`: the shared memories of each block after the run.
     """
-    arrays = (one[COUNTERS].data.view(np.int64).tolist() for one in shared)
-    counts: list[int] = [*map(sum, zip(*arrays, strict=True))]
+    arrays = (one[COUNTERS].data.view(np.int64) for one in shared)
+    counts: list[int] = sum(arrays, np.zeros(1, np.int64)).tolist()
     for name, pushes, pops, frees, *cells in fifos:
         pushed, popped, freed = ([counts[cell] for cell in each] for each in cells)
+        if {*pushed} == {*popped} == {*freed}:
+            continue
         most, given = max(zip(popped, freed, strict=True), key=lambda pair: pair[0] - pair[1])
         for what, ops, others, more, less in (
             (LeftoverKind.ENTRY, pushes, pops, max(pushed), min(popped)),

@@ -256,8 +256,7 @@ class _Launch:
             self._keep(number)
             for memory in self.shared[number].values():
                 memory.data[:] = 0
-            for worker, place in zip(self.workers[number], places, strict=True):
-                self._restart(worker, place)
+            self._restarted(block, self.workers[number])
         else:
             self.shared[number] = shared = grid.shared_memories()
             self.workers[number] = list(self._workers(places, shared))
@@ -290,7 +289,10 @@ class _Launch:
         """Return the cores of the first block, or of all blocks if these wait for each other."""
         first = self.span if self.rank.grid.together else self.span[:1]
         for block in first:
-            self.programs(block)
+            if len(first) == 1 and 0 in self.workers:  # the compiled loop clears what they share
+                self._restarted(block, self.workers[0])
+            else:
+                self.programs(block)
         return [worker for number in range(len(first)) for worker in self.workers[number]]
 
     def switched(self, workers: list[Worker]) -> list[Worker]:
@@ -393,16 +395,17 @@ class _Launch:
         session.failed = self.failed
         return Worker(session, core, place.block, place.block + 1, how.blocks)
 
-    def _restart(self, worker: Worker, place: CorePlace) -> None:
-        """Restart the core for another block, with unwritten memories."""
-        core = worker.core
-        assert isinstance(core, GroupedCore)
-        core.clear()
-        core.enter(place.block)
-        worker.first, worker.last = place.block, place.block + 1
-        worker.session.limits = self.limits
-        worker.session.crew.clear()
-        worker.begin()
+    def _restarted(self, block: int, workers: list[Worker]) -> None:
+        """Restart the cores for a block, with unwritten memories."""
+        for worker in workers:
+            core = worker.core
+            assert isinstance(core, GroupedCore)
+            core.clear()
+            core.enter(block)
+            worker.first, worker.last = block, block + 1
+            worker.session.limits = self.limits
+            worker.session.crew.clear()
+            worker.begin()
 
 
 class _SwitchedCore(GroupedCore):
