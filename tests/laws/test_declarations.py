@@ -82,17 +82,18 @@ def test_a_hook_takes_fields_only() -> None:
 
 def test_a_rule_holds_on_some_target() -> None:
     """A rule that no target has would be lost without a word; `at` and paths are targets, too."""
+
+    class TNowhere(TCopy, abstract=True):
+        """A page with a rule for A2/A3 among those of A5."""
+
+        rules = on(A5, on(A2A3, TCopy.dst.rows == TCopy.src.rows))
+
     with pytest.raises(TypeError, match=r"the rule `dst.rows == src.rows` holds on no target"):
-
-        class TNowhere(TCopy):  # pyright: ignore[reportUnusedClass]
-            """A page with a rule for A2/A3 among those of A5."""
-
-            rules = on(A5, on(A2A3, TCopy.dst.rows == TCopy.src.rows))
-
+        assert TNowhere.all_rules
     with pytest.raises(TypeError, match="holds on no target"):
-        path(VEC, VEC, V, on(CPU, TCopy.dst.rows == 1), on=A5)
+        tuple(path(VEC, VEC, V, on(CPU, TCopy.dst.rows == 1), on=A5).rules)
     with pytest.raises(TypeError, match="holds on no target"):
-        on(A2A3, at(LEVEL3, (A5,), TCopy.dst.rows == 1))
+        tuple(on(A2A3, at(LEVEL3, (A5,), TCopy.dst.rows == 1)))
     (rule,) = on(HARDWARE, at(LEVEL3, (A5,), TCopy.dst.rows == 1))
     assert rule.targets == (f"{A5}, {LEVEL3}",)
     assert not [rule for page in pages() for rule in page.all_rules if rule.targets == ()]

@@ -1,8 +1,7 @@
 """Rules: formulas with the targets and conditions under which they hold, and their slug.
 
 A page lists formulas; `on` restricts them to targets, `when` to a condition, `named` gives a slug
-and advice of its own. Without a name the slug follows from the properties that the formula
-mentions.
+and advice of its own. Without a name the slug follows from what the formula mentions.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property, reduce
 from itertools import product
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.diagnostics.diagnostic import Judge
@@ -50,7 +49,7 @@ class Rule:
     """
 
     formula: Expr
-    slug: str
+    name: str = ""
     targets: tuple[str, ...] | None = None
     conditions: tuple[Expr, ...] = ()
     help: str | None = None
@@ -65,6 +64,11 @@ class Rule:
                 f"the rule `{self}` holds on no target: the targets named around it have none in "
                 "common; take it out, or name targets that have it"
             )
+
+    @cached_property
+    def slug(self) -> str:
+        """The slug of the diagnostic: `name`, or else that of what the formula mentions."""
+        return self.name or slug_of(self.formula)
 
     @property
     def required(self) -> bool:
@@ -172,30 +176,54 @@ def _shape(value: object) -> tuple[object, ...]:
     return getattr(value, "shape", ()) if hasattr(type(value), "matrix") else ()
 
 
-Ruled: TypeAlias = "Expr | Rule | Iterable[Ruled]"
+class RuleGroup:
+    """Rules with something in common, such as a condition; made when a page is checked."""
+
+    def __init__(self, items: Rules, **common: Any) -> None:  # Any: fields of `Rule`
+        self.items = items
+        self.common = common
+
+    def __iter__(self) -> Iterator[Rule]:
+        return rules_of(self)
 
 
-def rules_of(items: Ruled, slug: str | None = None, help: str | None = None) -> Iterator[Rule]:
-    """Flatten formulas, rules and groups of them into rules; formulas get `slug` and `help`."""
-    if isinstance(items, Rule):
-        yield items
-    elif isinstance(items, Expr):
-        yield Rule(items, slug or slug_of(items), help=help)
-    else:
-        for item in items:
-            yield from rules_of(item, slug, help)
+Ruled: TypeAlias = "Expr | Rule | RuleGroup | Iterable[Ruled]"
+Rules: TypeAlias = "Iterable[Ruled]"
+COMMON = tuple(Rule.__annotations__)[1:]  # the fields that a group may give to its rules
 
 
-def on(targets: str | tuple[str, ...], *items: Ruled) -> tuple[Rule, ...]:
+def rules_of(items: Ruled, **outer: Any) -> Iterator[Rule]:  # Any: fields of `Rule`
+    """Flatten formulas, rules and groups of them into rules with the fields `outer`."""
+    match items:
+        case Expr():
+            yield Rule(items, **outer)
+        case Rule():
+            own = {name: getattr(items, name) for name in COMMON if getattr(items, name)}
+            yield Rule(items.formula, **_within(outer, own))
+        case RuleGroup():
+            yield from rules_of(items.items, **_within(outer, items.common))
+        case _:
+            for item in items:
+                yield from rules_of(item, **outer)
+
+
+def _within(outer: dict[str, Any], inner: dict[str, Any]) -> dict[str, Any]:  # Any: as above
+    """Return the fields of rules in two groups: conditions add up, targets are the common ones."""
+    fields = inner | outer
+    if "conditions" in outer and "conditions" in inner:
+        fields["conditions"] = outer["conditions"] + inner["conditions"]
+    if "targets" in outer and "targets" in inner:
+        fields["targets"] = _common(outer["targets"], inner["targets"])
+    return fields
+
+
+def on(targets: str | tuple[str, ...], *items: Ruled) -> RuleGroup:
     """Restrict rules to these targets and to targets that inherit from them."""
-    names = (targets,) if isinstance(targets, str) else targets
-    return tuple(replace(rule, targets=_common(names, rule.targets)) for rule in rules_of(items))
+    return RuleGroup(items, targets=(targets,) if isinstance(targets, str) else targets)
 
 
-def _common(names: tuple[str, ...], others: tuple[str, ...] | None) -> tuple[str, ...]:
+def _common(names: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
     """Return the narrower name of each related pair, such as "a5, level 3" for "a5"."""
-    if others is None:
-        return names
     pairs = ((a, b) for b in others for a in names)
     found = (b if a == b or b.startswith(f"{a}, ") else a for a, b in pairs if _related(a, b))
     return tuple(dict.fromkeys(found))
@@ -205,55 +233,47 @@ def _related(a: str, b: str) -> bool:
     return a == b or b.startswith(f"{a}, ") or a.startswith(f"{b}, ")
 
 
-def at(level: str, targets: tuple[str, ...], *items: Ruled) -> tuple[Rule, ...]:
+def at(level: str, targets: tuple[str, ...], *items: Ruled) -> RuleGroup:
     """Restrict rules to these targets with this program level or this trait of the chip."""
     return on(tuple(f"{target}, {level}" for target in targets), *items)
 
 
-def without(trait: str, targets: tuple[str, ...], *items: Ruled) -> tuple[Rule, ...]:
+def without(trait: str, targets: tuple[str, ...], *items: Ruled) -> RuleGroup:
     """Restrict rules to these targets, except targets that inherit from them and have the trait."""
     return on(tuple(f"{target}, not {trait}" for target in targets), *items)
 
 
-def when(condition: Expr, *items: Ruled) -> tuple[Rule, ...]:
+def when(condition: Expr, *items: Ruled) -> RuleGroup:
     """Restrict rules to operands for which `condition` holds."""
-    return tuple(
-        replace(rule, conditions=(condition, *rule.conditions)) for rule in rules_of(items)
-    )
+    return RuleGroup(items, conditions=(condition,))
 
 
-def named(slug: str, *items: Ruled, help: str | None = None) -> tuple[Rule, ...]:
+def named(slug: str, *items: Ruled, help: str | None = None) -> RuleGroup:
     """Give rules the slug `slug` and the advice `help`."""
-    return tuple(_renamed(rule, slug, help or rule.help) for rule in rules_of(items, slug, help))
+    return RuleGroup(items, name=slug, **({} if help is None else {"help": help}))
 
 
-def _renamed(rule: Rule, slug: str, help: str | None) -> Rule:
-    same = rule.slug == slug and rule.help == help
-    return rule if same else replace(rule, slug=slug, help=help)
-
-
-def warns(*items: Ruled) -> tuple[Rule, ...]:
+def warns(*items: Ruled) -> RuleGroup:
     """Make rules warn instead of refuse."""
-    return tuple(replace(rule, warns=True) for rule in rules_of(items))
+    return RuleGroup(items, warns=True)
 
 
-def by(judges: Judge | tuple[Judge, ...], *items: Ruled) -> tuple[Rule, ...]:
+def by(judges: Judge | tuple[Judge, ...], *items: Ruled) -> RuleGroup:
     """Let only these judges refuse programs that violate the rules."""
-    names = (judges,) if isinstance(judges, Judge) else judges
-    return tuple(replace(rule, by=names) for rule in rules_of(items))
+    return RuleGroup(items, by=(judges,) if isinstance(judges, Judge) else judges)
 
 
-def of_allocations(*items: Ruled) -> tuple[Rule, ...]:
+def of_allocations(*items: Ruled) -> RuleGroup:
     """Restrict rules to tiles that a function allocates; see `Rule`."""
-    return tuple(replace(rule, of_allocations=True) for rule in rules_of(items))
+    return RuleGroup(items, of_allocations=True)
 
 
-def of_types(*items: Ruled, enough: Expr) -> tuple[Rule, ...]:
+def of_types(*items: Ruled, enough: Expr) -> RuleGroup:
     """Make violations through a `?` of a type a warning on chips, if `enough` holds.
 
     Elements of dst that are computed from undefined elements are then undefined.
     """
-    return tuple(replace(rule, enough=enough) for rule in rules_of(items))
+    return RuleGroup(items, enough=enough)
 
 
 def either(*formulas: Expr) -> Expr:

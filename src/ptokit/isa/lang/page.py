@@ -35,6 +35,7 @@ from ptokit.isa.formula.rules import (
     NO_WIDE_CASTS,
     SPACED_BIASES,
     Ruled,
+    Rules,
     at,
     both,
     by,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptokit.diagnostics.dataclass import dataclass
 from ptokit.isa.formula.formulas import UNKNOWN, Computed, Expr, Field, Missing
-from ptokit.isa.formula.rules import HARDWARE, Rule, Ruled
+from ptokit.isa.formula.rules import HARDWARE, Ruled, Rules
 from ptokit.isa.formula.rules import on as on_targets
 from ptokit.isa.model.words import Pipe
 from ptokit.values.enumerations import Loc
@@ -21,7 +21,7 @@ class Path:
     target: Loc
     pipe: Pipe
     on: tuple[str, ...] = HARDWARE
-    rules: tuple[Rule, ...] = ()
+    rules: Rules = ()
     event: Pipe | None = None
 
     def __str__(self) -> str:

@@ -12,6 +12,7 @@ from ptokit.isa.formula.rules import (
     LEFT_ZZ,
     LEVEL3,
     Ruled,
+    Rules,
     at,
     both,
     either,
@@ -41,12 +42,12 @@ def scratch_of_a2a3() -> Operand:
     return Scratch(Kind.TILE, None, idle=(A5,), doc="of A2/A3; ignored on A5 and the CPU simulator")
 
 
-def elements(dst: Operand, *, cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
+def elements(dst: Operand, *, cpu: DTypes, a2a3: DTypes, a5: DTypes) -> Rules:
     """Restrict the element types on each target."""
     return tuple(on(t, dst.dtype.isin(*s)) for t, s in ((CPU, cpu), (A2A3, a2a3), (A5, a5)))
 
 
-def of_left(tile: Operand) -> tuple[Ruled, ...]:
+def of_left(tile: Operand) -> Rules:
     """Require the layout that the alias TileLeft has on the chip."""
     zz, nz = tile.layout == ZZ, tile.layout == NZ
     return at(LEFT_ZZ, HARDWARE, zz), at(LEFT_NZ, HARDWARE, nz)
@@ -57,7 +58,7 @@ def one_type(dst: Operand, *sources: Operand) -> Ruled:
     return both(*(source.dtype == dst.dtype for source in sources))
 
 
-def same_region(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
+def same_region(dst: Operand, *sources: Operand) -> Rules:
     """Require dst's valid region of all operands; their declared shapes may differ."""
     return tuple(
         named("shape", s.valid.rows == dst.valid.rows, s.valid.cols == dst.valid.cols)
@@ -65,14 +66,14 @@ def same_region(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
     )
 
 
-def over_region(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
+def over_region(dst: Operand, *sources: Operand) -> Rules:
     """Require `same_region`, for bodies that read dst's valid region of all operands."""
     inside = (both(dst.valid.rows <= s.rows, dst.valid.cols <= s.cols) for s in sources)
     pairs = zip(sources, inside, strict=True)
     return tuple(of_types(same_region(dst, s), enough=enough) for s, enough in pairs)
 
 
-def same_extents(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
+def same_extents(dst: Operand, *sources: Operand) -> Rules:
     """Require dst's declared shape of all operands."""
     return tuple(
         named("shape", s.rows == dst.rows, s.cols == dst.cols, help="declare both of one shape")
@@ -102,13 +103,13 @@ class Exact(Expr):
         return f"{self.kind.of.name} is of {self.dtype}"
 
 
-def exact(kind: TypeOf, tile: Operand) -> tuple[Ruled, ...]:
+def exact(kind: TypeOf, tile: Operand) -> Rules:
     """Require the tile's element type of a number: the assembler does not convert it."""
     help = "give the number the element type of the tile"
     return on(HARDWARE, named("element-type", Exact(kind, tile.dtype), help=help))
 
 
-def in_vec(*tiles: Operand) -> tuple[Ruled, ...]:
+def in_vec(*tiles: Operand) -> Rules:
     """Require vector tiles on hardware."""
     return on(HARDWARE, both(*(tile.loc == VEC for tile in tiles)))
 
@@ -119,18 +120,18 @@ AS_ROWS = (
 )
 
 
-def row_major(*tiles: Operand) -> tuple[Ruled, ...]:
+def row_major(*tiles: Operand) -> Rules:
     """Require row-major tiles on hardware."""
     rows = both(*(tile.layout == ND for tile in tiles))
     return on(HARDWARE, named("layout", rows, help=AS_ROWS))
 
 
-def named_scratch(tmp: Operand, targets: tuple[str, ...]) -> tuple[Ruled, ...]:
+def named_scratch(tmp: Operand, targets: tuple[str, ...]) -> Rules:
     """Require the scratch tile at level 3, where no compiler assigns its address."""
     return at(LEVEL3, targets, named("level", tmp.given, help="give the scratch tile tmp"))
 
 
-def taken(tile: Operand, target: str, *dtypes: DType) -> tuple[Ruled, ...]:
+def taken(tile: Operand, target: str, *dtypes: DType) -> Rules:
     """Warn of element types that the assembler accepts and C++ refuses."""
     help = "the assembler takes this type here, C++ does not"
     return on(target, warns(named("element-type", ~tile.dtype.isin(*dtypes), help=help)))

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from ptokit.diagnostics.dataclass import dataclass, field, fields, replace
 from ptokit.isa.formula.formulas import Const, Field, Many, Static
-from ptokit.isa.formula.rules import COMPILED, Rule, both, either, named, rules_of, when
+from ptokit.isa.formula.rules import COMPILED, Rules, both, either, named, rules_of, when
 from ptokit.isa.formula.rules import by as refused_by
 from ptokit.isa.model.tiles import ConvTileType, TileType
 from ptokit.isa.model.words import GlobalLayout
@@ -239,7 +239,7 @@ class _LaidOut(GlobalType):
         return self.implied
 
 
-def _view_rules() -> tuple[Rule, ...]:
+def _view_rules() -> Rules:
     v = Field("view")
     # the accumulator stores 32-bit elements in blocks of 16, too
     lines = either(
@@ -254,8 +254,8 @@ def _view_rules() -> tuple[Rule, ...]:
         either(v.n0 <= 1, v.steps.n0 >= v.n1 * v.steps.n1),
     )
     apart = named("layout", *enough, on_lines, help=BOXES)
-    boxes = (*extents, *named("layout", *steps, help=BOXES), *apart)
-    return when(v.boxed == Const(True), refused_by(COMPILED, *boxes))
+    boxes = extents, named("layout", *steps, help=BOXES), apart
+    return when(v.boxed == Const(True), refused_by(COMPILED, boxes))
 
 
 BOXES = "nz has extents N, columns / C0, rows / 16, 16, C0, and boxes of 16 x C0 one after another"

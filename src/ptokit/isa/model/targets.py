@@ -21,6 +21,7 @@ from ptokit.isa.formula.rules import (
     NO_WIDE_CASTS,
     SPACED_BIASES,
     Rule,
+    RuleGroup,
     both,
     named,
     when,
@@ -304,7 +305,7 @@ class Capacity(Expr):
         return f"capacity of {self.loc}"
 
 
-def at_address(addr: Field, tile: Field) -> tuple[Rule, ...]:
+def at_address(addr: Field, tile: Field) -> RuleGroup:
     """Return the rules for an explicit address of a tile (SA-0352 to SA-0354)."""
     aligned = named(
         "address-misaligned",
@@ -314,7 +315,7 @@ def at_address(addr: Field, tile: Field) -> tuple[Rule, ...]:
     return when(Capacity(tile) > 0, aligned, in_memory(addr, tile))
 
 
-def in_memory(addr: Field, tile: Field) -> tuple[Rule, ...]:
+def in_memory(addr: Field, tile: Field) -> RuleGroup:
     """Require that the bytes of a tile lie in the memory of its location."""
     return named(
         "address-out-of-range",
@@ -482,7 +483,7 @@ def type_rules(target: Target) -> tuple[Rule, ...]:
     lacking = [d for d in target.lacks if isinstance(d, DType)]
     help = f"`ptokit explain {target}` lists what the target lacks"
     rules = named("element-type", ~Field("tile").dtype.isin(*lacking), help=help)
-    return rules if lacking else ()
+    return tuple(rules) if lacking else ()
 
 
 def _of_table(name: str) -> Target:

@@ -11,7 +11,7 @@ from math import prod
 from ptokit.diagnostics.dataclass import dataclass, field, fields, replace
 from ptokit.diagnostics.rich import Rich
 from ptokit.isa.formula.formulas import Const, Field, Many
-from ptokit.isa.formula.rules import COMPILED, Rule, named, of_allocations, rules_of, when
+from ptokit.isa.formula.rules import COMPILED, Rules, named, of_allocations, rules_of, when
 from ptokit.isa.formula.rules import by as refused_by
 from ptokit.isa.model.words import CompactMode
 from ptokit.values.dtypes import DType, i16, u8, u16, u32
@@ -313,39 +313,41 @@ ALIASES: dict[Loc, tuple[Layout, int]] = {
 }
 
 
-def _tile_rules() -> tuple[Rule, ...]:
+def _tile_rules() -> Rules:
     t = Field("tile")
     lines = "pad the declared shape to whole 32-byte lines and let the valid region be smaller"
     whole = partial(named, "tile-alignment", help=lines)
     return (
-        *named("tile-shape", (t.rows > 0) & (t.cols > 0), help="give both extents"),
-        *named("tile-shape", t.loc != Loc.REGISTER, help="a register is a !pto.vreg, no tile"),
-        *named(
+        named("tile-shape", (t.rows > 0) & (t.cols > 0), help="give both extents"),
+        named("tile-shape", t.loc != Loc.REGISTER, help="a register is a !pto.vreg, no tile"),
+        named(
             "tile-shape",
             (t.valid.rows <= t.rows) & (t.valid.cols <= t.cols),
             (t.valid.rows >= 0) & (t.valid.cols >= 0),
             help="the valid region is the upper left part of the tile",
         ),
-        *of_allocations(when(t.layout == ND, whole(t.cols * t.size % 32 == 0))),
-        *of_allocations(when(t.layout == DN, whole(t.rows * t.size % 32 == 0))),
-        *named("tile-shape", t.fractal.isin(512, 1024, 32), help="use 512, 1024 or 32"),
+        of_allocations(when(t.layout == ND, whole(t.cols * t.size % 32 == 0))),
+        of_allocations(when(t.layout == DN, whole(t.rows * t.size % 32 == 0))),
+        named("tile-shape", t.fractal.isin(512, 1024, 32), help="use 512, 1024 or 32"),
     )
 
 
-def _box_rules() -> tuple[Rule, ...]:
+def _box_rules() -> Rules:
     t = Field("tile")
     whole_boxes = "choose rows and cols that are whole boxes, and let the valid region be smaller"
     whole = named("tile-shape", t.span <= t.numel, help=whole_boxes)
     rows_free = (t.loc == VEC) | (t.fractal == 32) | (t.rows == 1)
     return (
-        *when(~rows_free, *named("tile-shape", t.rows % t.box.rows == 0, help=whole_boxes)),
-        *named("tile-shape", t.cols % t.box.cols == 0, help=whole_boxes),
+        when(~rows_free, named("tile-shape", t.rows % t.box.rows == 0, help=whole_boxes)),
+        named("tile-shape", t.cols % t.box.cols == 0, help=whole_boxes),
         # outside nz, a partial last row of boxes would reach past the tile's bytes
-        *refused_by(COMPILED, when(t.boxed == Const(True), whole)),
+        refused_by(COMPILED, when(t.boxed == Const(True), whole)),
     )
 
 
-BOX_RULES = of_allocations(_box_rules())  # a tile that is not allocated may have partial boxes
+BOX_RULES = tuple(
+    of_allocations(_box_rules())
+)  # a tile that is not allocated may have partial boxes
 TILE_RULES = (*rules_of(_tile_rules()), *BOX_RULES)
 
 

@@ -77,7 +77,7 @@ class CastFromInt(OfNumber, name="castptr", form="of a number", example=CAST):
         return LocalPointer(addr, result.dtype)
 
 
-def known_array(ptr: Operand) -> tuple[Ruled, ...]:
+def known_array(ptr: Operand) -> Rules:
     """Require a pointer that was not made from a number."""
     only = "such a pointer is for single elements at an offset; one that castptr gives is for all"
     return named("pointer-from-number", ptr.by_number == Const(False), help=only)

@@ -12,7 +12,7 @@ OF_A5 = (hif8, f8e4m3, f8e5m2, f8e8m0, f4e2m1x2, f4e1m2x2)
 ONLY_A5 = "8-bit and 4-bit floats exist on A5 only"
 
 
-def stated(tile: Operand, valid_row: Operand, valid_col: Operand) -> tuple[Ruled, ...]:
+def stated(tile: Operand, valid_row: Operand, valid_col: Operand) -> Rules:
     """Require the valid region that the type or the operands state."""
     fewer = "the valid region is the upper left part of the tile"
     return (
@@ -30,14 +30,14 @@ def stated(tile: Operand, valid_row: Operand, valid_col: Operand) -> tuple[Ruled
 AT_ADDRESS = "{type} {result}({valid_row}, {valid_col});[ TASSIGN({result}, {addr});]"
 
 
-def whole_boxes(addr: Operand, tile: Operand) -> tuple[Ruled, ...]:
+def whole_boxes(addr: Operand, tile: Operand) -> Rules:
     """Require the alignment of the assembler for tiles in the cube unit's buffers."""
     in_l0 = both(addr % 32 == 0, tile.loc.isin(LEFT, RIGHT, ACC))
     aligned = named("address-misaligned", addr % 512 == 0, help="left, right, acc: whole boxes")
     return on(HARDWARE, when(in_l0, aligned))
 
 
-def placed(addr: Operand, tile: Operand) -> tuple[Ruled, ...]:
+def placed(addr: Operand, tile: Operand) -> Rules:
     """Require an address at level 3, where the program assigns it, and none below."""
     return (
         *at_address(addr, tile),

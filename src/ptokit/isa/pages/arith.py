@@ -33,7 +33,7 @@ UNSIGNED_TYPES = ("u8", "u16", "u32", "u64")
 NO_SIGN = "MLIR operations, not types, distinguish signed from unsigned: convert to iN first"
 
 
-def signless(*kinds: TypeOf) -> tuple[Ruled, ...]:
+def signless(*kinds: TypeOf) -> Rules:
     """Require numbers whose type has no sign, as MLIR does."""
     rules = (~kind.name.isin(*UNSIGNED_TYPES) for kind in kinds)
     return on(HARDWARE, named("element-type", *rules, help=NO_SIGN))

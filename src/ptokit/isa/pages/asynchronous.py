@@ -6,7 +6,7 @@ from ptokit.isa.pages.communication import ROW, Remote, part_of, program
 FLAT = "an asynchronous transfer moves one line of static length"
 
 
-def flat(*views: Operand) -> tuple[Ruled, ...]:
+def flat(*views: Operand) -> Rules:
     """Require contiguous lines of memory of known length."""
     return named("shape", *(v.flat for v in views), help=FLAT)
 

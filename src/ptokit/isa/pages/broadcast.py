@@ -55,9 +55,7 @@ def spread(src: Cells, rows: int, cols: int, first: bool) -> Array:
     return src.take(row * src.cols + col % (BLOCK // src.dtype.size))
 
 
-def expanding(
-    cpu: DTypes, a2a3: DTypes, a5: DTypes, judges: tuple[Judge, ...] = ()
-) -> tuple[Ruled, ...]:
+def expanding(cpu: DTypes, a2a3: DTypes, a5: DTypes, judges: tuple[Judge, ...] = ()) -> Rules:
     """Return the rules of an expand along rows; `judges` are those that compare valid regions."""
     dst, src0, src1, tmp = RowExpand.dst, RowExpand.src0, RowExpand.src1, RowExpand.tmp
     rows = dst.valid.rows
@@ -258,7 +256,7 @@ class ColExpand(Instr, abstract=True, pipe=V, specials=NAN_COMPUTED):
         dst[:rows, :cols] = cls.f(src0[:rows, :cols], src1[0, :cols])
 
 
-def expanding_columns(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
+def expanding_columns(cpu: DTypes, a2a3: DTypes, a5: DTypes) -> Rules:
     """Return the rules of an expand along columns."""
     dst, src0, src1 = ColExpand.dst, ColExpand.src0, ColExpand.src1
     stored = both(*(tile.layout == ND for tile in (dst, src0, src1)))

@@ -37,23 +37,23 @@ POSITIVE = "extents are at least 1"
 STATIC = "every extent is in the type"
 
 
-def positive(*views: Operand) -> tuple[Ruled, ...]:
+def positive(*views: Operand) -> Rules:
     """Require known extents of at least 1."""
     return named("shape", *(v.filled for v in views), help=POSITIVE)
 
 
-def static(*views: Operand) -> tuple[Ruled, ...]:
+def static(*views: Operand) -> Rules:
     """Require static extents of at least 1."""
     return (*positive(*views), *named("shape", *(v.fixed for v in views), help=STATIC))
 
 
-def parts_or_static(*views: Operand) -> tuple[Ruled, ...]:
+def parts_or_static(*views: Operand) -> Rules:
     """Require that dynamic extents belong to partitions, as the assembler does."""
     stated = both(*(either(v.fixed == Const(True), v.partition == Const(True)) for v in views))
     return on(HARDWARE, named("shape", stated, help="take a partition with these extents"))
 
 
-def staged(ping: Operand, pong: Operand, data: Operand) -> tuple[Ruled, ...]:
+def staged(ping: Operand, pong: Operand, data: Operand) -> Rules:
     """Require staging tiles in vec of the data's element type, and of the same type."""
     alike = both(pong.dtype == ping.dtype, pong.rows == ping.rows, pong.cols == ping.cols)
     return (
@@ -74,7 +74,7 @@ def part_of(whole: View, like: View, number: int = 0) -> View:
     return whole.partition(kind, offsets)
 
 
-def room(whole: Operand, part: Field, count: Expr | None = None) -> tuple[Ruled, ...]:
+def room(whole: Operand, part: Field, count: Expr | None = None) -> Rules:
     """Require room for `count` parts (None: one), one after another along the rows: see `part_of`.
 
     The assembler has no such rule: its own tests violate it.
@@ -160,7 +160,7 @@ class OfSignals(Remote, abstract=True, pipe=S, uses=(SIGNALS,)):
     asm = Asm(order=("signal", "value"))
 
 
-def of_signals(signal: Operand) -> tuple[Ruled, ...]:
+def of_signals(signal: Operand) -> Rules:
     """Require a signal of static extents and of i32."""
     return (*static(signal), *named("element-type", signal.dtype == i32, help=NUMBERS_32))
 
@@ -239,7 +239,7 @@ class Collective(Remote, abstract=True, uses=(SIGNALS,)):
     root = Attr(int, bits=32)
 
 
-def collects(data: Operand, group: Operand, root: Attr) -> tuple[Ruled, ...]:
+def collects(data: Operand, group: Operand, root: Attr) -> Rules:
     """Require parts of all members of a group with the data's element type."""
     return (
         *static(data),
@@ -251,7 +251,7 @@ def collects(data: Operand, group: Operand, root: Attr) -> tuple[Ruled, ...]:
     )
 
 
-def filled(group: Operand) -> tuple[Ruled, ...]:
+def filled(group: Operand) -> Rules:
     """Require parts with elements."""
     return named("shape", group.first.filled, help=POSITIVE)
 

@@ -106,13 +106,13 @@ class Awaited(Signal, abstract=True):
 OF_SECOND = 16  # the first number of the second vector core, at the cube
 
 
-def numbered(largest: int) -> tuple[Ruled, ...]:
+def numbered(largest: int) -> Rules:
     """Require numbers up to `largest`; a further rule requires at least 0."""
     limits = (number <= largest for number in (Signal.event_id, Signal.event_id_dyn))
     return named("attribute", *limits, help=f"numbers are 0 to {largest}")
 
 
-def sent_by(of: Attr) -> tuple[Ruled, ...]:
+def sent_by(of: Attr) -> Rules:
     """Require a pipe that can signal or wait; the assembler does not accept S."""
     known, told = of.isin(*SENDERS, S), by(ASSEMBLER, of != S)
     return named("attribute", known, told, help="use FIX, MTE1, MTE2, MTE3 or V")

@@ -23,7 +23,7 @@ def extremes(src: Cells, word: str, axis: int) -> tuple[Array, Array]:
     return best, found.equals(NO_INDEX).where(0, found)
 
 
-def arg_types(dst: Operand, src: Operand, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
+def arg_types(dst: Operand, src: Operand, a2a3: DTypes, a5: DTypes) -> Rules:
     """Require element types of an extreme's index, and of the tile that is searched."""
     index = named("element-type", dst.dtype.isin(*INDICES), help="the index is i32 or u32")
     return (index, elements(src, cpu=NUMBERS, a2a3=a2a3, a5=a5))
@@ -36,14 +36,14 @@ def least_columns(src: Operand) -> Expr:
     return ((repeats * 2 + line - 1) // line + (repeats + line - 1) // line) * line
 
 
-def working(tmp: Operand, src: Operand, parts: Expr) -> tuple[Ruled, ...]:
+def working(tmp: Operand, src: Operand, parts: Expr) -> Rules:
     """Require `parts` lines of A2/A3's scratch, as wide as src or as a register of 256 bytes."""
     line = (src.valid.cols * src.size + 31) // 32 * 32
     room = either(tmp.nbytes >= parts * 256, tmp.nbytes >= parts * line)
     return on(A2A3, when(tmp.given, named("shape", room, help=LINES)))
 
 
-def of_extremes(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
+def of_extremes(tmp: Operand, src: Operand) -> Rules:
     """Require A2/A3's scratch for an extreme's index: src's region, or large enough."""
     like_src = both(tmp.valid.rows == src.valid.rows, tmp.valid.cols == src.valid.cols)
     enough = tmp.valid.cols >= least_columns(src)
@@ -53,7 +53,7 @@ def of_extremes(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
     )
 
 
-def of_extremes_of_rows(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
+def of_extremes_of_rows(tmp: Operand, src: Operand) -> Rules:
     """Require A2/A3's scratch along rows, where rows of one register need two columns."""
     like_src = both(tmp.valid.rows == src.valid.rows, tmp.valid.cols == src.valid.cols)
     column = both(tmp.layout == DN, tmp.cols == 1, tmp.valid.rows >= src.valid.rows * 2)
@@ -70,7 +70,7 @@ def of_extremes_of_rows(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
     )
 
 
-def found_in_rows(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
+def found_in_rows(tmp: Operand, src: Operand) -> Rules:
     """Require A2/A3's scratch for value and index: two elements per row, or lines per row."""
     short = src.valid.cols * src.size <= 256
     rows = either(tmp.rows >= src.valid.rows, tmp.rows >= src.rows)
@@ -81,7 +81,7 @@ def found_in_rows(tmp: Operand, src: Operand) -> tuple[Ruled, ...]:
     return on(A2A3, when(tmp.given, two, several))
 
 
-def not_empty(src: Operand) -> tuple[Ruled, ...]:
+def not_empty(src: Operand) -> Rules:
     """Require an element to search: types do not show it, and idle vector cores may have none."""
     some = named("shape", src.filled == Const(True), help="the searched extent is at least 1")
     return on(HARDWARE, by(ASSEMBLER, some))
@@ -114,9 +114,7 @@ class TRowArgMin(RowArg, word="min", form="index"):
     """dst[i, 0] = the column of the smallest element of row i, the first of equal ones."""
 
 
-def value_types(
-    val: Operand, idx: Operand, src: Operand, a2a3: DTypes, a5: DTypes
-) -> tuple[Ruled, ...]:
+def value_types(val: Operand, idx: Operand, src: Operand, a2a3: DTypes, a5: DTypes) -> Rules:
     """Require element types of an extreme's value and index; chips are stricter."""
     return (
         one_type(val, src),
@@ -166,7 +164,7 @@ class TRowArgMinValue(RowArgValue, name="trowargmin", word="min", form="value an
     """dst_val[i, 0] = the smallest element of row i, dst_idx[i, 0] = its column, the first."""
 
 
-def of_columns(src: Operand, tmp: Operand, *outs: Operand) -> tuple[Ruled, ...]:
+def of_columns(src: Operand, tmp: Operand, *outs: Operand) -> Rules:
     """Return the rules for the tiles of an extreme's index along columns."""
     return (
         tuple(one_of_each_column(dst, src) for dst in outs),

@@ -71,7 +71,7 @@ class Got(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S):
         return array.element(number_of(index, array_type))[0, 0].bitcast(kind.element)
 
 
-def numbers(kind: TypeOf, array_type: TypeOf) -> tuple[Ruled, ...]:
+def numbers(kind: TypeOf, array_type: TypeOf) -> Rules:
     """Return the rules of an element that is a number."""
     same = named("element-type", kind.name == array_type.unit.name, help=ONE_TYPE)
     return (*Got.rules, same)

@@ -32,7 +32,7 @@ def calling(function: str, on: CppOn = CHIPS) -> Asm:
     return Asm(cpp_on=on, cpp_text=f"{function};")
 
 
-def fields_of(low: Operand, bits: int, high: Operand, more: int) -> tuple[Ruled, ...]:
+def fields_of(low: Operand, bits: int, high: Operand, more: int) -> Rules:
     """Require numbers that fit into their fields of the register."""
     return (
         named("operand-value", low >= 0, low < 1 << bits, help=f"the field has {bits} bits"),

@@ -241,7 +241,7 @@ class Dealloc(Instr, name="dealloc", traits=(HANDLE,), pipe=S):
         """Do nothing: storage lives as long as its function."""
 
 
-def of_element(buffer: Operand, indices: Operand) -> tuple[Ruled, ...]:
+def of_element(buffer: Operand, indices: Operand) -> Rules:
     """Require the indices of an element: of a line, or of a row and a column."""
     extents, outside = buffer.matrix, "window-out-of-bounds"
     of_row = named(outside, indices.first < extents.rows, help=INSIDE)

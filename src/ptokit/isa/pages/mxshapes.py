@@ -27,7 +27,7 @@ def of_groups(cols: Expr) -> Expr:
     return (cols + GROUP - 1) // GROUP * GROUP
 
 
-def made_of(dst: Operand, src: Operand, whole: Expr) -> tuple[Ruled, ...]:
+def made_of(dst: Operand, src: Operand, whole: Expr) -> Rules:
     """Require lines of dst as long as src's: A5 stores such lines."""
     cols = either(dst.valid.cols == src.valid.cols, dst.valid.cols == whole)
     return (
@@ -50,9 +50,7 @@ def is_row(tile: Operand, count: Expr) -> Expr:
     return both(tile.valid.rows == 1, tile.valid.cols >= count)
 
 
-def stored_along(
-    dst: Operand, src: Operand, exp: Operand, notes: tuple[Operand, Operand]
-) -> tuple[Ruled, ...]:
+def stored_along(dst: Operand, src: Operand, exp: Operand, notes: tuple[Operand, Operand]) -> Rules:
     """Require the shapes for groups along rows on A5: exp is one row of them, or has src's rows."""
     whole = of_groups(src.valid.cols)
     per_row = whole // GROUP
@@ -90,7 +88,7 @@ def registers(src: Operand, scaling: Operand, count: Expr) -> Expr:
 
 def stored_down(
     dst: Operand, src: Operand, exp: Operand, notes: tuple[Operand, Operand], pairs: Attr
-) -> tuple[Ruled, ...]:
+) -> Rules:
     """Require the shapes for groups down columns on A5: all tiles have src's columns."""
     lines, cols = src.valid.rows // GROUP, src.valid.cols
     fp4 = dst.dtype == f4e2m1x2
@@ -116,14 +114,14 @@ def stored_down(
     )
 
 
-def padded(src: Operand) -> tuple[Ruled, ...]:
+def padded(src: Operand) -> Rules:
     """Require whole registers where A5 pads lines of 16-bit elements."""
     short = both(src.dtype != f32, src.valid.cols < src.cols, Const(HALVES) % src.cols == 0)
     whole = named("shape", src.valid.rows * src.cols % HALVES == 0, help=PADDED)
     return on(A5, warns(when(short, whole)))
 
 
-def known_shapes(*tiles: Operand) -> tuple[Ruled, ...]:
+def known_shapes(*tiles: Operand) -> Rules:
     """Require static shapes: compilers choose the code for A5 by them."""
     known = (both(~t.dynamic_rows, ~t.dynamic_cols) for t in tiles)
     return on(A5, named("dynamic-valid", both(*known), help="use static valid extents"))

@@ -34,7 +34,7 @@ class Partial(Instr, abstract=True, pipe=V, uses=(TARGET,), specials=NAN_COMPUTE
         dst[:down, :across] = result
 
 
-def covering(dst: Operand, src0: Operand, src1: Operand) -> tuple[Ruled, ...]:
+def covering(dst: Operand, src0: Operand, src1: Operand) -> Rules:
     """Require regions inside dst's; on A2/A3 one source has all of dst's region."""
     inside = (
         both(s.valid.rows <= dst.valid.rows, s.valid.cols <= dst.valid.cols) for s in (src0, src1)
@@ -50,13 +50,13 @@ def covering(dst: Operand, src0: Operand, src1: Operand) -> tuple[Ruled, ...]:
     )
 
 
-def one_shape(dst: Operand, *sources: Operand) -> tuple[Ruled, ...]:
+def one_shape(dst: Operand, *sources: Operand) -> Rules:
     """Require tiles of one declared shape, as compilers do."""
     alike = (both(s.rows == dst.rows, s.cols == dst.cols) for s in sources)
     return on(HARDWARE, by(ASSEMBLER, named("shape", *alike, help="declare all of one shape")))
 
 
-def partial(a5: DTypes) -> tuple[Ruled, ...]:
+def partial(a5: DTypes) -> Rules:
     """Return the rules of a partial operation."""
     tiles = Partial.dst, Partial.src0, Partial.src1
     return (
@@ -68,7 +68,7 @@ def partial(a5: DTypes) -> tuple[Ruled, ...]:
     )
 
 
-def best_of(types: DTypes) -> tuple[Ruled, ...]:
+def best_of(types: DTypes) -> Rules:
     """Return the rules of a maximum or minimum: compilers also require one shape."""
     return partial(types), one_shape(Partial.dst, Partial.src0, Partial.src1)
 

@@ -21,7 +21,7 @@ func.func @example(%p: !pto.ptr<i32>) {
 }"""
 
 
-def begun(ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
+def begun(ptr: Operand, offset: Operand) -> Rules:
     """Require a place not before the array; its end is known only at run time."""
     first = either(offset >= 0, ptr.offset + offset >= 0)
     return named("global-out-of-bounds", first, help="the index is at least 0")
@@ -102,7 +102,7 @@ class Element(Instr, abstract=True, traits=(BY_SCALAR, ONE_ELEMENT), pipe=S, exa
     asm = Asm(shape="element", brackets=("offset",))
 
 
-def inside(kind: TypeOf, ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
+def inside(kind: TypeOf, ptr: Operand, offset: Operand) -> Rules:
     """Return the rules of an element."""
     one_type = "the number has the type of the pointer's elements"
     same = named("element-type", kind.part.name == ptr.dtype.name, help=one_type)
@@ -173,7 +173,7 @@ WHOLE_BYTES = (i8, i16, i32, i64)
 OTHER_NUMBERS = "uncached accesses take integers: cast the pointer"
 
 
-def past_the_cache(ptr: Operand) -> tuple[Ruled, ...]:
+def past_the_cache(ptr: Operand) -> Rules:
     """Require elements that the scalar unit can access in global memory directly."""
     return (
         named("location", ptr.space == "gm", help="local memory has no cache"),
@@ -236,7 +236,7 @@ class OfRows(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S, form="of a buffe
     example = COUNTED
 
 
-def of_row(kind: TypeOf, ptr: Operand, offset: Operand) -> tuple[Ruled, ...]:
+def of_row(kind: TypeOf, ptr: Operand, offset: Operand) -> Rules:
     """Require an element inside a row of the buffer, not between two rows."""
     return (
         named("element-type", kind.name == ptr.dtype.name, help=ONE_TYPE),

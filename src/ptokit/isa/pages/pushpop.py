@@ -73,7 +73,7 @@ BY_HANDLE = "{handle}"
 ONLY_SHARED = "give the vector core only for a split entry in vec"
 
 
-def shared(subblock: Operand, split: Attr, entry: Operand) -> tuple[Ruled, ...]:
+def shared(subblock: Operand, split: Attr, entry: Operand) -> Rules:
     """Require that a vector core is named only for its part of a tile in vec."""
     shares = named("attribute", split != 0, entry.loc == VEC, help=ONLY_SHARED)
     return when(subblock.given, shares)
@@ -85,7 +85,7 @@ OWN_PART = "say how many rows and columns this vector core has: (%rows, %cols)"
 ONE_WAY = "on A5 only cube pushes can split an odd number of lines"
 
 
-def whole_lines(split: Attr, entry: Operand, odd: tuple[str, ...] = HARDWARE) -> tuple[Ruled, ...]:
+def whole_lines(split: Attr, entry: Operand, odd: tuple[str, ...] = HARDWARE) -> Rules:
     """Require an entry of the cube whose lines can be split in halves, or with a remainder.
 
     On the targets `odd` there may be a remainder.
@@ -103,12 +103,12 @@ def whole_lines(split: Attr, entry: Operand, odd: tuple[str, ...] = HARDWARE) ->
     return when(entry.is_tile, when(entry.loc.isin(ACC, MAT), *counted))
 
 
-def to_vector_cores(split: Attr) -> tuple[Ruled, ...]:
+def to_vector_cores(split: Attr) -> Rules:
     """Require an even split on A5 but for entries from the cube to its vector cores."""
     return on(A5, named("attribute", split <= BY_COLUMNS, help=ONE_WAY))
 
 
-def by_handle(split: Attr, entry: Operand, subblock: Operand, to_cube: Loc) -> tuple[Ruled, ...]:
+def by_handle(split: Attr, entry: Operand, subblock: Operand, to_cube: Loc) -> Rules:
     """Return the rules of a handle's entries; `to_cube` ones go from a vector core to the cube."""
     return (
         shared(subblock, split, entry),

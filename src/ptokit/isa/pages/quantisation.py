@@ -28,18 +28,18 @@ EACH_ROW = "give one number for each row of src"
 KNOWN = "give tmp: the compiler allocates it only for a static valid region"
 
 
-def for_each_row(src: Operand, factor: Operand, columns: Expr) -> tuple[Ruled, ...]:
+def for_each_row(src: Operand, factor: Operand, columns: Expr) -> Rules:
     """Require an operand with `columns` numbers for each row of `src`."""
     return (factor.dtype == f32, enough(src, factor, columns), in_vec(factor))
 
 
-def enough(src: Operand, factor: Operand, columns: Expr) -> tuple[Ruled, ...]:
+def enough(src: Operand, factor: Operand, columns: Expr) -> Rules:
     help = "give numbers for each row"
     rows, cols = factor.valid.rows >= src.valid.rows, factor.valid.cols >= columns
     return named("shape", rows, help=help), named("shape", cols, help=help)
 
 
-def stored_as_column(factor: Operand) -> tuple[Ruled, ...]:
+def stored_as_column(factor: Operand) -> Rules:
     """Require a dn column on A2/A3, and an unboxed tile on the others."""
     return (
         on(A2A3, named("layout", factor.layout == DN, help="a dn column")),
@@ -57,7 +57,7 @@ class Quantisation(Instr, abstract=True, pipe=V, asm=Asm(outs=("tmp",), always=(
     spoiled = (Spoiled(src, (A2A3,)),)  # its code scales src in place
 
 
-def quantising(made: DType, *factors: Operand) -> tuple[Ruled, ...]:
+def quantising(made: DType, *factors: Operand) -> Rules:
     """Return the rules of a quantisation with factors by rows."""
     dst, src, tmp = Quantisation.dst, Quantisation.src, Quantisation.tmp
     alike = both(tmp.rows == src.rows, tmp.cols == src.cols)
@@ -186,7 +186,7 @@ class MxQuantisation(Instr, abstract=True, pipe=V, uses=(TARGET,), targets=(CPU,
     disputes = ("E19", "E50", "E51", "E63", "E75", "E76", "X115")
 
 
-def grouping() -> tuple[Ruled, ...]:
+def grouping() -> Rules:
     """Return the rules of all group quantisations: element types and memories."""
     page, notes = MxQuantisation, (MxQuantisation.max, MxQuantisation.scaling)
     dst, src, exp, notes = page.dst, page.src, page.exp, (page.max, page.scaling)
@@ -208,7 +208,7 @@ def grouping() -> tuple[Ruled, ...]:
     )
 
 
-def room(along: bool) -> tuple[Ruled, ...]:
+def room(along: bool) -> Rules:
     """Require room for groups `along` the rows, or else down the columns."""
     page, notes = MxQuantisation, (MxQuantisation.max, MxQuantisation.scaling)
     rows, cols, exp = page.src.valid.rows, page.src.valid.cols, page.exp

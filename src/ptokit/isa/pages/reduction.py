@@ -58,7 +58,7 @@ class RowFold(RowReduce, abstract=True):
         dst[first_column(src)] = cls.f(src[src.valid], dst.dtype)
 
 
-def one_of_each_row(dst: Operand) -> tuple[Ruled, ...]:
+def one_of_each_row(dst: Operand) -> Rules:
     """Require a tile with a result for each row of the source."""
     src = RowReduce.src
     column = either(dst.layout == ND, both(dst.layout == DN, dst.cols == 1))
@@ -75,7 +75,7 @@ def one_of_each_row(dst: Operand) -> tuple[Ruled, ...]:
     )
 
 
-def room_of_rows(pairs: bool) -> tuple[Ruled, ...]:
+def room_of_rows(pairs: bool) -> Rules:
     """Require the scratch of floats on A2/A3 if a row of src fills more than one register.
 
     Each row has one register, or with `pairs` one for each two of the source. Four shapes of 8192
@@ -101,7 +101,7 @@ def room_of_rows(pairs: bool) -> tuple[Ruled, ...]:
     )
 
 
-def of_rows() -> tuple[Ruled, ...]:
+def of_rows() -> Rules:
     """Return the rules of the source and the scratch of a reduction along rows."""
     src, tmp = RowReduce.src, RowReduce.tmp
     return (
@@ -113,13 +113,13 @@ def of_rows() -> tuple[Ruled, ...]:
     )
 
 
-def of_elements(dst: Operand, src: Operand, targets: tuple[str, ...]) -> tuple[Ruled, ...]:
+def of_elements(dst: Operand, src: Operand, targets: tuple[str, ...]) -> Rules:
     """Require elements to reduce, unless all regions are empty, as the assembler does."""
     some = named("shape", src.filled == Const(True), help="the reduced extent is at least 1")
     return on(targets, when(dst.filled == Const(True), some))
 
 
-def by_row(cpu: Expr, a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
+def by_row(cpu: Expr, a2a3: DTypes, a5: DTypes) -> Rules:
     """Return the rules of a reduction along rows; `cpu`: its element types there."""
     dst, src = RowReduce.dst, RowReduce.src
     return (
@@ -156,7 +156,7 @@ def across(word: str, start: int | None = None) -> Callable[[Array, DType], Arra
     return lambda x, dtype: x.fold(word, 1, start).cast(dtype)
 
 
-def as_many_rows(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
+def as_many_rows(dst: Operand, src: Operand) -> Rules:
     """Require sums with the rows of `src` in the CPU simulator, where a column fills lines."""
     lines = (src.rows + dst.c0 - 1) // dst.c0 * dst.c0
     rows = either(dst.rows == src.rows, both(dst.layout == DN, dst.rows == lines))
@@ -256,7 +256,7 @@ class ColFold(ColReduce, abstract=True):
         dst[first_row(src)] = cls.f(src[src.valid].cast(dst.dtype))
 
 
-def one_of_each_column(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
+def one_of_each_column(dst: Operand, src: Operand) -> Rules:
     """Require a tile with a result for each column of the source."""
     return (
         named("shape", dst.valid.rows == 1, help="dst has one valid row"),
@@ -268,7 +268,7 @@ def one_of_each_column(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
     )
 
 
-def by_column(a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
+def by_column(a2a3: DTypes, a5: DTypes) -> Rules:
     """Return the rules of a reduction along columns."""
     dst, src = ColReduce.dst, ColReduce.src
     one = both(src.dtype == dst.dtype, src.dtype.isin(*NUMBERS))

@@ -66,7 +66,7 @@ def unrolling(src: Images, mode: FmatrixMode) -> dict[str, int]:
     return {f"{name}_{mode.bank}": value for name, value in values.items()}
 
 
-def fits_registers(src: Operand) -> tuple[Ruled, ...]:
+def fits_registers(src: Operand) -> Rules:
     """Require a feature map whose extents fit the fields of the registers."""
     fields = "16 bits for each extent, 8 for each side of the padding"
     return (
@@ -124,7 +124,7 @@ class QuantOut(Word, mlir="quant_out"):
 SET = Asm(shape="called", always=("id",))  # the text of instructions that set parameters
 
 
-def of_pipe(number: Attr) -> tuple[Ruled, ...]:
+def of_pipe(number: Attr) -> Rules:
     """Require a valid number of the FIFO between cores whose parameters are set."""
     return named("attribute", number >= 0, help="ids of FIFOs are at least 0")
 

@@ -91,7 +91,7 @@ class SectionSimt(Threads, name="section.simt"):
     )
 
 
-def of_extents(x: Operand, y: Operand, z: Operand) -> tuple[Ruled, ...]:
+def of_extents(x: Operand, y: Operand, z: Operand) -> Rules:
     """Require extents of a launch."""
     few = x * y * z <= MOST_THREADS
     return named("operand-value", x >= 0, y >= 0, z >= 0, few, help=f"at least 0; {FEW}")

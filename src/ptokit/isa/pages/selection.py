@@ -49,7 +49,7 @@ def put_compared(dst: Cells, src0: Cells, mode: CmpMode, y: Term, mask_streams: 
         put_bits(dst, compared(src0[:rows, :cols], mode, y), rows, cols)
 
 
-def comparing(*types: Ruled) -> tuple[Ruled, ...]:
+def comparing(*types: Ruled) -> Rules:
     """Return the rules of a comparison."""
     dst, src0 = Compare.dst, Compare.src0
     bits = dst.valid.cols * dst.size * 8 >= src0.valid.cols
@@ -151,7 +151,7 @@ OF_WORDS, OF_DST = "scratch has elements of 32 bits", "scratch has dst's element
 A_LINE = "scratch holds a line of src"
 
 
-def masked(dst: Operand, mask: Operand, *sources: Operand) -> tuple[Ruled, ...]:
+def masked(dst: Operand, mask: Operand, *sources: Operand) -> Rules:
     """Return the rules of a selection: a bit of the mask for each element of dst."""
     bits = mask.valid.cols * mask.size * 8 >= dst.valid.cols
     integers = mask.dtype.isin(i8, u8, i16, u16, i32, u32)

@@ -49,7 +49,7 @@ class OnField(Instr, abstract=True, traits=(BY_SCALAR,), pipe=S, example=KEPT):
     asm = Asm(shape="field", brackets=("path",))
 
 
-def field_of(struct: Operand, path: Attr, number: TypeOf) -> tuple[Ruled, ...]:
+def field_of(struct: Operand, path: Attr, number: TypeOf) -> Rules:
     """Require a path to a number of the operand's type."""
     ends = "a path ends at a number: one index for each struct on the way"
     return (

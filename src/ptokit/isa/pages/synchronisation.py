@@ -73,7 +73,7 @@ def is_operation(name: Value) -> Value:
 NAMES = "name an instruction, with its path where pipes differ: TMOV_M2L, TSTORE_VEC"
 
 
-def known(*operations: Field) -> tuple[Ruled, ...]:
+def known(*operations: Field) -> Rules:
     """Require names of operations; an unknown one counts as a pipe of its own."""
     return warns(named("unknown-op", *(is_operation(o) for o in operations), help=NAMES))
 

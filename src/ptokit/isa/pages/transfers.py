@@ -38,7 +38,7 @@ pto.tload ins(%view : {VIEW_F32}) outs(%t : {VEC_F32})
 NO_SUMS = "the chip's stores do not add: load, add and store"
 
 
-def restated(layout: Attr, view: Operand) -> tuple[Ruled, ...]:
+def restated(layout: Attr, view: Operand) -> Rules:
     """Require that operands agree with what the view already states."""
     help = "state the layout where the view is made"
     return when(layout.given, named("layout", layout == view.layout, help=help))
@@ -55,13 +55,13 @@ def several_boxes(view: Operand, tile: Operand) -> Expr:
     return both(view.made_of_boxes == Const(True), view.outer > 1, tile.layout == NZ)
 
 
-def named_boxes(view: Operand, tile: Operand) -> tuple[Ruled, ...]:
+def named_boxes(view: Operand, tile: Operand) -> Rules:
     """Require the layout name of several boxes on A5 (dispute D17)."""
     named_nz = named("layout", view.layout != G.ND, help=IN_BOXES)
     return on(A5, when(several_boxes(view, tile), by(COMPILED, named_nz)))
 
 
-def contiguous_lines(view: Operand, tile: Operand) -> tuple[Ruled, ...]:
+def contiguous_lines(view: Operand, tile: Operand) -> Rules:
     """Require contiguous rows of a row-major tile, or columns of another: hardware assumes them."""
     rows = when(both(tile.layout == ND, view.n4 > 1), view.steps.n4 == 1)
     columns = when(both(tile.layout == DN, view.n3 > 1), view.steps.n3 == 1)

@@ -27,12 +27,12 @@ LINES = "start the window on a 32-byte line"
 NOT_SPLIT = "split modes cannot quantise"
 
 
-def on_a2a3(*tiles: Operand) -> tuple[Ruled, ...]:
+def on_a2a3(*tiles: Operand) -> Rules:
     """Require element types that A2/A3 has."""
     return tuple(on(A2A3, tile.dtype.isin(*ON_A2A3)) for tile in tiles)
 
 
-def inside(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
+def inside(row: Operand, col: Operand, window: Operand, whole: Operand) -> Rules:
     """Require a window inside the whole's valid region, with indices of 16 bits."""
     move = "move the window, make its valid region smaller, or make the tile around it larger"
     return (
@@ -47,14 +47,14 @@ def inside(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple
     )
 
 
-def on_boxes(row: Operand, col: Operand, src: Operand) -> tuple[Ruled, ...]:
+def on_boxes(row: Operand, col: Operand, src: Operand) -> Rules:
     """Require a window that starts on a box of an nz tile."""
     return named("offset-misaligned", row % 16 == 0, col % src.c0 == 0, help=BOXES)
 
 
 def between_vec_a2a3(
     row: Operand, col: Operand, window: Operand, src: Operand, several: Expr
-) -> tuple[Ruled, ...]:
+) -> Rules:
     """Require aligned windows of vector tiles on A2/A3; `several`: of several elements."""
     line = named("offset-misaligned", col * src.size % 32 == 0, help=LINES)
     boxes = on_boxes(row, col, src)
@@ -66,7 +66,7 @@ INTO_VEC = "the vector core that receives acc; split: each gets half of the rows
 WORDS = "hardware reads 64-bit parameters from one unboxed row, one for each element"
 
 
-def parameters(fp: Operand) -> tuple[Ruled, ...]:
+def parameters(fp: Operand) -> Rules:
     """Require a row of parameters, or of factors: text has such tiles, their meaning is open."""
     row = both(fp.rows == 1, fp.layout == ND)
     return (
@@ -76,7 +76,7 @@ def parameters(fp: Operand) -> tuple[Ruled, ...]:
     )
 
 
-def inside_static(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
+def inside_static(row: Operand, col: Operand, window: Operand, whole: Operand) -> Rules:
     """Require on hardware that the declared shape fits too, if the valid region does.
 
     A window of compact mode moves its valid region.
@@ -88,12 +88,12 @@ def inside_static(row: Operand, col: Operand, window: Operand, whole: Operand) -
     return named("window-out-of-bounds", on(HARDWARE, whole_shape), help=why)
 
 
-def out_of_static(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
+def out_of_static(row: Operand, col: Operand, window: Operand, whole: Operand) -> Rules:
     """Require that the declared shape fits for windows of acc, as headers do; not chips (C7)."""
     return when(whole.loc == ACC, warns(inside_static(row, col, window, whole)))
 
 
-def whole_blocks(row: Operand, col: Operand, window: Operand, whole: Operand) -> tuple[Ruled, ...]:
+def whole_blocks(row: Operand, col: Operand, window: Operand, whole: Operand) -> Rules:
     """Require whole 16x16 blocks, 32x32 for 8-bit types, of a transposing move."""
     return tuple(
         when(
@@ -106,7 +106,7 @@ def whole_blocks(row: Operand, col: Operand, window: Operand, whole: Operand) ->
     )
 
 
-def casts(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
+def casts(dst: Operand, src: Operand) -> Rules:
     """Require element types out of the accumulator without a parameter."""
     return (
         on(A2A3, pairs(dst, src, *CAST_A2A3)),
@@ -115,7 +115,7 @@ def casts(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
     )
 
 
-def quantises(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
+def quantises(dst: Operand, src: Operand) -> Rules:
     """Require element types out of the accumulator with a parameter."""
     return (
         on(A2A3, pairs(dst, src, *QUANT_A2A3)),
@@ -155,7 +155,7 @@ def window_from_acc(dst: Operand, src: Operand, mode: Attr) -> tuple[Path, ...]:
     return from_acc(dst, src, layouts=(NZ, ND), into_vec=chosen)
 
 
-def casting(dst: Operand, src: Operand, given: Expr) -> tuple[Ruled, ...]:
+def casting(dst: Operand, src: Operand, given: Expr) -> Rules:
     """Require element types out of the accumulator, without a parameter and with one if `given`."""
     return (
         when(both(src.loc == ACC, ~given), casts(dst, src)),
@@ -171,7 +171,7 @@ def fix_pipe(
     mode: Attr,
     quantised: Expr,
     clearing: tuple[Loc, ...] = (ACC,),
-) -> tuple[Ruled, ...]:
+) -> Rules:
     """Require sources for relu (`clearing`), quantisation and vector-core modes (hardware)."""
     return (
         on(
@@ -192,7 +192,7 @@ def fix_pipe(
     )
 
 
-def quantising(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
+def quantising(dst: Operand, src: Operand) -> Rules:
     """Require element types of an instruction with a parameter; hardware takes only acc."""
     return (
         when(src.loc == ACC, quantises(dst, src)),
@@ -200,13 +200,13 @@ def quantising(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
     )
 
 
-def quantising_modes(dst: Operand, src: Operand, mode: Attr) -> tuple[Ruled, ...]:
+def quantising_modes(dst: Operand, src: Operand, mode: Attr) -> Rules:
     """Require vector-core modes of an instruction that always has a parameter."""
     whole = named("attribute", ~mode.isin(*SPLIT_MODES), help=NOT_SPLIT)
     return (acc_to_vec(dst, src, mode), on(A5, whole))
 
 
-def acc_to_vec(dst: Operand, src: Operand, mode: Attr) -> tuple[Ruled, ...]:
+def acc_to_vec(dst: Operand, src: Operand, mode: Attr) -> Rules:
     """Require a move from the cube to a vector core for the vector-core mode (hardware)."""
     used = both(src.loc.isin(ACC, MAT), dst.loc == VEC)
     why = "the mode is for what the cube moves to vec"

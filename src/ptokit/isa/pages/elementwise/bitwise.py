@@ -10,7 +10,7 @@ class Bits(Binary, abstract=True, example=dict.fromkeys(("dst", "src0", "src1"),
     """dst = f(src0, src1) on integers."""
 
 
-def bits(a5: DTypes = SMALL) -> tuple[Ruled, ...]:
+def bits(a5: DTypes = SMALL) -> Rules:
     return pointwise(*TILES, cpu=INTEGERS, a2a3=SMALL, a5=a5)
 
 

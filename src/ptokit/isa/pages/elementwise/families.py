@@ -13,14 +13,12 @@ POINTWISE = Asm(uniform=True, deduced=True)
 
 def pointwise(
     dst: Operand, *sources: Operand, a2a3: DTypes = (), a5: DTypes = (), cpu: DTypes = NUMBERS
-) -> tuple[Ruled, ...]:
+) -> Rules:
     """Return the rules of an elementwise instruction: one type, one region, row-major."""
     return (of_one_kind(dst, *sources, a2a3=a2a3, a5=a5, cpu=cpu), row_major(dst, *sources))
 
 
-def of_one_kind(
-    dst: Operand, *sources: Operand, a2a3: DTypes, a5: DTypes, cpu: DTypes
-) -> tuple[Ruled, ...]:
+def of_one_kind(dst: Operand, *sources: Operand, a2a3: DTypes, a5: DTypes, cpu: DTypes) -> Rules:
     """Return the rules of an elementwise instruction whose tiles have any layout."""
     tiles = (dst, *sources)
     types = elements(dst, cpu=cpu, a2a3=a2a3, a5=a5)
@@ -32,13 +30,13 @@ def by_halves(dtype: DType, chip: bool) -> bool:
     return chip and dtype.size == 8
 
 
-def scratch(tmp: Operand, target: str, *rules: Ruled) -> tuple[Ruled, ...]:
+def scratch(tmp: Operand, target: str, *rules: Ruled) -> Rules:
     """Return the rules of a scratch tile that only one target uses, if it is given."""
     placed = named_scratch(tmp, (target,))
     return (on(HARDWARE, when(tmp.given, in_vec(tmp))), on(target, when(tmp.given, *rules)), placed)
 
 
-def of_remainders(tmp: Operand, dst: Operand) -> tuple[Ruled, ...]:
+def of_remainders(tmp: Operand, dst: Operand) -> Rules:
     """Return the rules of a remainder's scratch: dst's type, row-major, and on A5 as wide as dst.
 
     The page states the width on A2/A3.
@@ -47,18 +45,18 @@ def of_remainders(tmp: Operand, dst: Operand) -> tuple[Ruled, ...]:
     return alike, on(A5, when(tmp.given, warns(a_row(tmp, dst))))
 
 
-def a_row(tmp: Operand, dst: Operand) -> tuple[Ruled, ...]:
+def a_row(tmp: Operand, dst: Operand) -> Rules:
     """Require scratch of a row as wide as the valid region of dst."""
     return named("shape", tmp.valid.rows >= 1, tmp.valid.cols >= dst.valid.cols)
 
 
-def precise(high: Expr, tmp: Operand) -> tuple[Ruled, ...]:
+def precise(high: Expr, tmp: Operand) -> Rules:
     """Require a scratch tile for the precise algorithm."""
     help = "the precise algorithm needs tmp"
     return on(HARDWARE, when(high, named("operand-count", tmp.given, help=help)))
 
 
-def powers_scratch(tmp: Operand, dst: Operand, precision: Attr, high: Expr) -> tuple[Ruled, ...]:
+def powers_scratch(tmp: Operand, dst: Operand, precision: Attr, high: Expr) -> Rules:
     """Return the rules of scratch and precision of powers, which only floats use.
 
     C++ gives integers scratch, too, and hardware ignores it (E68).
@@ -77,7 +75,7 @@ def powers_scratch(tmp: Operand, dst: Operand, precision: Attr, high: Expr) -> t
     )
 
 
-def in_two_steps() -> tuple[Ruled, ...]:
+def in_two_steps() -> Rules:
     """Warn that only the CPU simulator has one instruction, which the assembler splits into two."""
     help = "hardware has no such instruction: the assembler makes two of it"
     one = named("not-on-target", Field("machine").chip == Const(False), help=help)
@@ -185,7 +183,7 @@ def with_scalar(
     *,
     anyhow: bool = False,
     columns: bool = False,
-) -> tuple[Ruled, ...]:
+) -> Rules:
     """Return the rules of a tile-scalar instruction.
 
     The CPU simulator has many of them row-major only; `anyhow`: in any layout. A2/A3 computes

@@ -179,7 +179,7 @@ class BitsS(WithInteger, abstract=True, example={"dst": VEC_I32, "src": VEC_I32}
     """dst = f(src, scalar) on integers."""
 
 
-def bits(a2a3: DTypes, a5: DTypes) -> tuple[Ruled, ...]:
+def bits(a2a3: DTypes, a5: DTypes) -> Rules:
     return with_scalar(a2a3, a5, cpu=INTEGERS, anyhow=True)
 
 

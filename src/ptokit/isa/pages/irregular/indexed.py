@@ -24,7 +24,7 @@ def by_index(
     index: Field,
     coalesce: Attr,
     silent: tuple[str, ...] = (CPU, A2A3, A5),
-) -> tuple[Ruled, ...]:
+) -> Rules:
     """Require an index for each element, or a line of one for each row.
 
     On the targets `silent` the text need not say which.
@@ -53,7 +53,7 @@ def along(indices: Operand) -> Expr:
     )
 
 
-def accessed(tile: Operand, table: Operand, indices: Operand, coalesce: Attr) -> tuple[Ruled, ...]:
+def accessed(tile: Operand, table: Operand, indices: Operand, coalesce: Attr) -> Rules:
     """Return the rules that gather and scatter share."""
     nz = both(table.layout == GlobalLayout.NZ, tile.layout == NZ)
     return (
@@ -70,7 +70,7 @@ def accessed(tile: Operand, table: Operand, indices: Operand, coalesce: Attr) ->
     )
 
 
-def chosen(coalesce: Attr) -> tuple[Ruled, ...]:
+def chosen(coalesce: Attr) -> Rules:
     """Require text that selects elements or rows."""
     return named("attribute", coalesce.given, help="give coalesce = elem or coalesce = row")
 

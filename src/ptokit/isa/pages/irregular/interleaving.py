@@ -6,7 +6,7 @@ MOVED = (i8, u8, i16, u16, i32, u32, f16, bf16, f32)
 TWICE = {1: (u8, u16), 2: (u16, u32), 4: (u32, u64)}  # a pair of elements as one number
 
 
-def pairwise(dst: Operand, other: Operand, *sources: Operand) -> tuple[Ruled, ...]:
+def pairwise(dst: Operand, other: Operand, *sources: Operand) -> Rules:
     """Return the rules that all forms share."""
     tiles = (dst, other, *sources)
     return (
@@ -17,7 +17,7 @@ def pairwise(dst: Operand, other: Operand, *sources: Operand) -> tuple[Ruled, ..
     )
 
 
-def in_pairs(dst: Operand) -> tuple[Ruled, ...]:
+def in_pairs(dst: Operand) -> Rules:
     """Require whole pairs of columns."""
     return named("shape", dst.valid.cols % 2 == 0, help="an even number of columns")
 

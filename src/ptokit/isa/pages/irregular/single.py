@@ -15,7 +15,7 @@ TITLE = "TPRINT"
 WHOLE = "whole bytes: no 4-bit elements"
 
 
-def element_of(tile: Operand, offset: Operand) -> tuple[Ruled, ...]:
+def element_of(tile: Operand, offset: Operand) -> Rules:
     """Require an offset inside the tile's storage."""
     return (
         named("window-out-of-bounds", offset >= 0, offset < tile.numel, help="stay in bounds"),

@@ -117,17 +117,17 @@ one left. Its bits stay."""
     dst = Out(Tile, doc="receives the records; bytes behind them stay")
 
 
-def one_row(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
+def one_row(dst: Operand, *tiles: Operand) -> Rules:
     """Require records of floats in one row, as every merge does."""
     return (named("element-type", dst.dtype.isin(*F16_F32)), in_row(dst), also(dst, *tiles))
 
 
-def also(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
+def also(dst: Operand, *tiles: Operand) -> Rules:
     """Require of further tiles the type of dst, and records in one row."""
     return (named("element-type", *(t.dtype == dst.dtype for t in tiles)), in_row(*tiles))
 
 
-def in_row(*tiles: Operand) -> tuple[Ruled, ...]:
+def in_row(*tiles: Operand) -> Rules:
     return (
         named("shape", both(*(t.rows == 1 for t in tiles)), help="records lie in one row"),
         named("layout", both(*(t.layout == ND for t in tiles)), help="store in rows, not in boxes"),

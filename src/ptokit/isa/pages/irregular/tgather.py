@@ -20,7 +20,7 @@ NO_BYTES = "documentation and assembler compare elements of 16 and 32 bits"
 OF_BYTES = "the assembler takes indices of 32 bits, hardware reads 16 bits of each"
 
 
-def each_in_vec(*tiles: Operand) -> tuple[Ruled, ...]:
+def each_in_vec(*tiles: Operand) -> Rules:
     return tuple(on(HARDWARE, named("location", tile.loc == VEC)) for tile in tiles)
 
 
@@ -163,7 +163,7 @@ class TGatherMask(
                 dst.flat()[0, : rows * kept] = selected.reshaped(1, rows * kept)
 
 
-def one_each(tile: Operand, src: Operand) -> tuple[Ruled, ...]:
+def one_each(tile: Operand, src: Operand) -> Rules:
     """Require a value for each row of `src`: in a column, or in the first row."""
     rows = src.valid.rows
     column = both(tile.valid.cols == 1, tile.valid.rows >= rows)

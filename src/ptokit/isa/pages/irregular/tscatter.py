@@ -7,7 +7,7 @@ WIDER = "dst is as wide as src, or wider"
 EXACT = "make dst as large as the selection"
 
 
-def scattered(dst: Operand, src: Operand, *others: Operand) -> tuple[Ruled, ...]:
+def scattered(dst: Operand, src: Operand, *others: Operand) -> Rules:
     """Return the rules that both forms share."""
     return (
         named("element-type", dst.dtype == src.dtype),
@@ -55,7 +55,7 @@ class TScatter(
         dst.flat().scatter(index, x)
 
 
-def spread(given: Expr, wanted: Expr, pattern: Attr) -> tuple[Ruled, ...]:
+def spread(given: Expr, wanted: Expr, pattern: Attr) -> Rules:
     """Require the number of rows or columns that the pattern gives."""
     exact = named("shape", given == matching(wanted, pattern), help=EXACT)
     return on(CPU, exact), on(HARDWARE, named("shape", wanted == given * pattern.period))

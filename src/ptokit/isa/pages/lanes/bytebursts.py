@@ -94,7 +94,7 @@ def place(
     return in_global(make, ptr, offset, count, dtype)
 
 
-def fields_of(*counts: Operand) -> tuple[Ruled, ...]:
+def fields_of(*counts: Operand) -> Rules:
     """Require counts and lengths that are not negative."""
     return tuple(named("operand-value", c >= 0, help="counts are at least 0") for c in counts)
 

@@ -149,7 +149,7 @@ class Cleared(Below, name="mte_gm_l1_frac", form="zeros", pipe=MTE2, core=CUBE):
         dst[dst.valid] = dst.constant(0)
 
 
-def from_the_start(start: Operand) -> tuple[Ruled, ...]:
+def from_the_start(start: Operand) -> Rules:
     """Require a start of 0, if one is given."""
     help = "sources differ on what starts count: use the form that counts boxes"
     return when(start.given, named("operand-value", start == 0, help=help))

@@ -34,7 +34,7 @@ class LanePairs(Below, abstract=True):
         masked(dst, cls.f(whole(lhs), whole(rhs)), mask)
 
 
-def on_pairs(*types: DType) -> tuple[Ruled, ...]:
+def on_pairs(*types: DType) -> Rules:
     """Return the rules of an instruction on two registers of one of these types."""
     dst, lhs, rhs, mask = LanePairs.dst, LanePairs.lhs, LanePairs.rhs, LanePairs.mask
     return (one_type(dst, lhs, rhs), of(dst, *types), granular(mask, dst))
@@ -198,7 +198,7 @@ class LaneWise(Below, abstract=True):
         masked(dst, cls.f(whole(src)), mask)
 
 
-def on_one(*types: DType) -> tuple[Ruled, ...]:
+def on_one(*types: DType) -> Rules:
     """Return the rules of an instruction on one register of one of these types."""
     dst, src, mask = LaneWise.dst, LaneWise.src, LaneWise.mask
     return (one_type(dst, src), of(dst, *types), granular(mask, dst))
@@ -274,13 +274,13 @@ class LaneNumber(Below, abstract=True):
         masked(dst, cls.f(x, in_type(scalar, x.dtype)), mask)
 
 
-def with_number(*types: DType) -> tuple[Ruled, ...]:
+def with_number(*types: DType) -> Rules:
     """Return the rules of an instruction on a register of one of these types and a number."""
     dst, number = LaneNumber.dst, LaneNumber.number
     return (*with_any_number(*types), as_lanes(number, dst))
 
 
-def with_any_number(*types: DType) -> tuple[Ruled, ...]:
+def with_any_number(*types: DType) -> Rules:
     """Return the rules of an instruction on a register of one of these types."""
     dst, src, mask = LaneNumber.dst, LaneNumber.src, LaneNumber.mask
     return (one_type(dst, src), of(dst, *types), granular(mask, dst))

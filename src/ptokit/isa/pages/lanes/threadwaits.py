@@ -263,7 +263,7 @@ class ThreadFenceBlock(Fence, name="threadfence_block"):
     __doc__ = Fence.__doc__
 
 
-def of_slot(kind: TypeOf, slot: Attr) -> tuple[Ruled, ...]:
+def of_slot(kind: TypeOf, slot: Attr) -> Rules:
     """Require a slot that has room for a value of the type."""
     wide = kind.name == "i64"
     return (

@@ -69,7 +69,7 @@ def join(dst: Cells, src0: Cells, src1: Cells, count0: Cells, count1: Cells) -> 
     return total
 
 
-def counts(dst: Operand, *tiles: Operand) -> tuple[Ruled, ...]:
+def counts(dst: Operand, *tiles: Operand) -> Rules:
     """Require index tiles: integers of one type, a row for each row of dst."""
     first, *others = tiles
     return (

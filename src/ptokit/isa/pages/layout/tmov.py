@@ -22,7 +22,7 @@ def same_type(dst: Operand, src: Operand) -> Expr:
     return dst.dtype == src.dtype
 
 
-def whole(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
+def whole(dst: Operand, src: Operand) -> Rules:
     """Require equal extents; the assembler compares declared shapes alone."""
     kept = named("shape", dst.valid.rows == src.valid.rows, dst.valid.cols == src.valid.cols)
     return (
@@ -32,7 +32,7 @@ def whole(dst: Operand, src: Operand) -> tuple[Ruled, ...]:
     )
 
 
-def boxed(fits: Expr) -> tuple[Ruled, ...]:
+def boxed(fits: Expr) -> Rules:
     """Warn of layouts that the C++ code for L1 does not support."""
     return by(HEADERS, warns(named("layout", fits, help=BOXES_TO_L0)))
 
