@@ -29,7 +29,7 @@ from ptokit.values import dtypes as t
 from ptokit.values.arrays import BOOL
 from ptokit.values.layouts import Axis, IndexMap, known
 
-COPIES = 8  # of the sum of a bin
+GROUP = 4  # lanes of 16 bytes, within which processors move lanes fast
 LOWEST = 0x0101010101010101  # the lowest bit of each byte of a word
 ONE_EACH = 0x8040201008040201 - (1 << 64)  # bit n in byte n
 ON_TOP = 0x0102040810204080  # a factor that moves the lowest bit of byte n to bit 56 + n
@@ -40,6 +40,13 @@ def _by_eights(octets: Elements) -> Elements:
     rows, line = octets.map.rows.digits[0]
     where = IndexMap(Axis(((rows, line // 8),)), Axis(((line // 8, 1),)))
     return Elements(octets.memory, octets.address, t.u64, where)
+
+
+def _earlier(count: int, step: int) -> list[int]:
+    """Return which lane a sum of lanes adds to each in the step; `count`: nothing."""
+    if step < GROUP:
+        return [n - step if n % GROUP >= step else count for n in range(count)]
+    return [n // step * step - 1 if n // step % 2 else count for n in range(count)]
 
 
 class Temporaries:
@@ -261,18 +268,28 @@ class Temporaries:
 
         shape = self.function.lanes_of(parts, 8), *self.function.counts(window)
         Walk(self.code, *shape, [cols, rows, *used.values()], act, "tally", ordered=True).run()
-        total = self.function.slot("i32")  # a register: memory would pass on each sum too late
-        with self.code.loop(self.function.number(node.rows), "sums") as row:
-            self.code.do(f"store i32 0, ptr {total}")
-            copies = gcd(bound(node.cols), COPIES)
-            with self.code.loop(node.cols, "of bins", copies) as col:
-                for copy in range(copies):
-                    where = self._bin(pointer, row * node.cols + (col + copy))
-                    self._add(total, self.code.let(f"load i32, ptr {where}"))
-                    self.code.do(
-                        f"store i32 {self.code.let(f'load i32, ptr {total}')}, ptr {where}"
-                    )
+        self._summed(pointer, self.function.number(node.rows), bound(node.cols))
         return cells
+
+    def _summed(self, pointer: str, rows: Num, bins: int) -> None:
+        """Add the counts of all earlier bins to each: in a vector, then the sum before it."""
+        lanes = Lanes(self.code, gcd(bins, self.function.lanes(4)))
+        kinds, none = lanes.type("i32"), lanes.splat("i32", "0")
+        before = self.function.slot(kinds)  # a register: memory would pass on each sum too late
+        with self.code.loop(rows, "sums") as row:
+            self.code.do(f"store {kinds} {none}, ptr {before}")
+            with self.code.loop(bins, "of bins", lanes.count) as col:
+                where = self._bin(pointer, row * bins + col)
+                found = self.code.let(f"load {kinds}, ptr {where}, align 4")
+                for step in (1 << n for n in range(lanes.count.bit_length() - 1)):
+                    earlier = lanes.shuffle("i32", found, none, _earlier(lanes.count, step))
+                    found = lanes.op("add", "i32", found, earlier)
+                sums = self.code.let(f"load {kinds}, ptr {before}")
+                total = lanes.op("add", "i32", found, sums)
+                self.code.do(f"store {kinds} {total}, ptr {where}, align 4")
+                if lanes.count > 1:
+                    found = lanes.shuffle("i32", found, found, [lanes.count - 1] * lanes.count)
+                self.code.do(f"store {kinds} {lanes.op('add', 'i32', sums, found)}, ptr {before}")
 
     def _bin(self, pointer: str, place: Num) -> str:
         return self.code.let(f"getelementptr i32, ptr {pointer}, i64 {text(place)}")
