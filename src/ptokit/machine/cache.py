@@ -120,7 +120,7 @@ def compiled(
     if found is not None:
         return _loaded(found, name, processor)
     texts, beside = make()
-    files = ObjectFiles([parsed(text, processor) for text in texts])
+    files = ObjectFiles(parsed(text, processor) for text in texts)
 
     def link() -> Any:  # Any: as above
         objects = files.wait()

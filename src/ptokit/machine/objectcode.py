@@ -7,11 +7,11 @@ of different contexts, so the calls that take long are made without it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from ctypes import string_at
 from importlib import import_module
-from threading import Lock, Thread
+from threading import Lock, Semaphore, Thread
 from typing import Any
 
 llvm: Any = import_module("llvmlite.binding")  # Any: it has no types
@@ -98,15 +98,15 @@ _loops = _Loops()
 class ObjectFiles:
     """The object code of modules, for which threads work as soon as this object is made."""
 
-    def __init__(self, modules: Sequence[ParsedModule]) -> None:
-        """Start the threads."""
-        self.left = iter(enumerate(modules))
+    def __init__(self, modules: Iterable[ParsedModule]) -> None:
+        """Start a thread for each module before the next one is parsed."""
         self.made: dict[int, bytes] = {}
         self.problem: Exception | None = None
-        count = min(len(modules), os.cpu_count() or 1)
-        self.threads = [Thread(target=self._work, name="ptokit code") for _ in range(count)]
-        for thread in self.threads:
-            thread.start()
+        self.processors = Semaphore(os.cpu_count() or 1)
+        self.threads: list[Thread] = []
+        for each in enumerate(modules):
+            self.threads.append(Thread(target=self._make, args=each, name="ptokit code"))
+            self.threads[-1].start()
 
     def wait(self) -> list[bytes]:
         """Wait for the threads; return the object code of each module, in their order.
@@ -119,9 +119,9 @@ class ObjectFiles:
             raise self.problem
         return [self.made[number] for number in sorted(self.made)]
 
-    def _work(self) -> None:
+    def _make(self, number: int, module: ParsedModule) -> None:
         try:
-            for number, module in self.left:  # all threads take from one iterator
+            with self.processors:
                 self.made[number] = module.object_code()
         except Exception as problem:  # `wait` raises it
             self.problem = problem
