@@ -74,7 +74,7 @@ def alone(measure: Callable[[], Times]) -> Callable[[], Times]:
     """On a machine that seems to have one processor."""
 
     def measured() -> Times:
-        with patch("os.cpu_count", return_value=1):
+        with patch("os.cpu_count", lambda: 1):
             return measure()
 
     return measured
