@@ -11,6 +11,7 @@ import pickle
 import weakref
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 import ptokit as pto
 from every import every
 from ptokit.launch import executable as executables
+from ptokit.launch import launchedfunction
 from ptokit.machine import cache
 
 AnyArray: TypeAlias = NDArray[Any]  # Any: f32 or i32
@@ -71,16 +73,17 @@ def square(start: float) -> AnyArray:
 
 
 @pytest.fixture
-def prepared(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """What is bound, checked and compiled while the test runs."""
+def prepared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[object]:
+    """What is bound, checked and compiled while the test runs, in an empty folder of code."""
+    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
     found: list[object] = []
-    original: Any = executables.bind
+    original: Any = launchedfunction.bind
 
     def counting(*given: Any) -> object:
         found.append(given)
         return original(*given)
 
-    monkeypatch.setattr(executables, "bind", counting)
+    monkeypatch.setattr(launchedfunction, "bind", counting)
     return found
 
 
@@ -102,7 +105,7 @@ def test_run_keeps_the_last_few(prepared: list[object]) -> None:
     for blocks in range(1, 2 + executables.KEPT):
         program.run(engine="reference", blocks=blocks, a=square(0), b=square(1))
     before = len(prepared)
-    program.run(target="a5", a=square(0), b=square(1))
+    program.run(target="a5", engine="reference", a=square(0), b=square(1))
     assert len(prepared) == before + 1  # it was the oldest
 
 
@@ -227,7 +230,10 @@ def test_no_array_is_kept(engine: str) -> None:
     assert [ref() for ref in watched] == [None] * 3
 
 
-def test_code_is_made_for_the_processor_that_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_is_made_for_the_processor_that_is_chosen(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
     asked: list[cache.Processor] = []
     original = cache.compiled
 

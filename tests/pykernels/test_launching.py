@@ -50,7 +50,10 @@ def test_tensors_of_torch_are_written_in_place() -> None:
     assert (result.numpy() == x * 2 + 3).all()
 
 
-def test_run_time_numbers_are_captured_and_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_time_numbers_are_captured_and_compiled_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
     found: list[object] = []
     original: Any = compiling.CompiledFunction.__init__
 

@@ -66,7 +66,7 @@ WITHOUT = {
         *HEAVY,
     ),
     f"import ptokit; ptokit.loads({PROGRAM!r}).check('all')": (
-        *("numpy", "click", "ptokit.api.eager", "ptokit.machine"),
+        *("numpy", "click", "ptokit.api.eager", "ptokit.machine.memory", "ptokit.machine.execute"),
         *HEAVY,
     ),
     "import ptokit.tools.cli": ("numpy", "importlib.metadata"),

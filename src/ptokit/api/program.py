@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Unpack
 
-from ptokit.analysis.cores import level_of, misplaced, misused, unfit_entries
-from ptokit.analysis.legality import Verdict, merged, verdicts, without_instructions
 from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, call_error
 from ptokit.diagnostics.rich import Rich, RichList
@@ -31,8 +29,10 @@ from ptokit.values.fixpipe import FixPipe
 
 if TYPE_CHECKING:
     from ptokit.analysis.known import Facts
+    from ptokit.analysis.legality import Verdict
     from ptokit.analysis.memorymap import MemoryMap
     from ptokit.api.profiling import Profile
+    from ptokit.isa.model.words import KernelKind
     from ptokit.launch.executable import Executable, Recent, Run
     from ptokit.machine.launchoptions import Options
     from ptokit.machine.observer import Observer
@@ -45,10 +45,28 @@ LEVEL3_FORMS = ("dps", "cpp")
 
 
 class Program(Rich):
-    """A module and the operations on it, made by `load` and `loads`."""
+    """A module and the operations on it, made by `load` and `loads`; the module does not change."""
+
+    key: str | None = None  # of the text
+    _read: Callable[[], Module]
 
     def __init__(self, module: Module) -> None:
-        self.module = module
+        self._read = lambda: module
+
+    @classmethod
+    def of_text(cls, read: Callable[[], Module], key: str) -> Program:
+        """Return the program of a text with this key, which is read when it is needed."""
+        made = object.__new__(cls)
+        made._read, made.key = read, key
+        return made
+
+    @property
+    def module(self) -> Module:
+        return self._module
+
+    @cached_property
+    def _module(self) -> Module:
+        return self._read()
 
     @cached_property
     def _executables(self) -> Recent[Executable]:
@@ -83,6 +101,8 @@ class Program(Rich):
         default everything that one of them certainly refuses is an error. An empty list does not
         mean that the program is legal: `verdicts` lists rules deferred to run time.
         """
+        from ptokit.analysis.legality import merged
+
         found = self.verdicts(*targets, allow_unknown=allow_unknown, level=level, judge=judge)
         return RichList(merged(found))
 
@@ -123,11 +143,13 @@ class Program(Rich):
         judge: Judge | None,
     ) -> list[Verdict]:
         """Return verdicts on targets that run the program unchanged; `known` are further errors."""
-        level = level or level_of(self.module)
-        every = [t.at(level) for t in targets]
+        from ptokit.analysis.cores import level_of, misplaced, misused, unfit_entries
+        from ptokit.analysis.legality import verdicts, without_instructions
         from ptokit.forms.dps import executed_forms
         from ptokit.forms.inline import checked
 
+        level = level or level_of(self.module)
+        every = [t.at(level) for t in targets]
         module, wrong = checked(self.module)
         wrong += [*without_instructions(self.module), *unfit_entries(self.module)]
         wrong += misused(self.module)
@@ -264,10 +286,11 @@ class Program(Rich):
         how: RunWords = {"engine": engine, "max_instructions": max_instructions, "timeout": timeout}
         more: RunWords = {"fixpipe": fixpipe, "schedule": schedule, "strict": strict}
         options = options_of(**which | how | more)
-        from ptokit.machine.undefinedstore import told
-
         done = self.launch(options, given, arrays, cluster=cluster)
-        told(done.warnings)
+        if done.warnings:
+            from ptokit.machine.undefinedstore import told
+
+            told(done.warnings)
         return done.outputs
 
     @door
@@ -296,10 +319,8 @@ class Program(Rich):
     ) -> Run:
         """Run a function in this process, or on the workers of a cluster."""
         made = self.executable(options)
-        from ptokit.launch.bind import named_arguments
-
         if cluster is None:
-            every = named_arguments(made.func, given, arrays)
+            every = made.named(given, arrays)
             most, late = options.max_instructions, options.timeout
             return made.execute(every, max_instructions=most, timeout=late, observers=observers)
         from ptokit.api.cluster import launched
@@ -316,25 +337,35 @@ class Program(Rich):
         change once it has run.
         """
         which = options_of(**options)
-        return self.executable(replace(which, slots=True) if slots else which)
+        made = self.executable(replace(which, slots=True) if slots else which)
+        _ = made.func  # a program that has none is refused here
+        return made
 
     def executable(self, options: Options) -> Executable:
         """Return the executable for these options, as `compile` does."""
 
         def make() -> Executable:
-            from ptokit.analysis.fifochecks import check_fifos
-            from ptokit.forms.percore import launched_cores, whole_kernel
             from ptokit.launch.executable import Executable
 
-            program = self.on(options.target)
-            module, entry = program.module, program.entry_named(options.func)
-            always = options.schedule is not None or options.ranks > 1
-            cores = launched_cores(module, entry, always=always)
-            if cores and (wrong := [d for d in check_fifos(module) if d.is_error]):
-                raise PtoError(wrong)
-            return Executable(whole_kernel(module, entry), options, cores)
+            if self.key is not None:
+                return Executable.of_text(lambda: self._launched(options), options, self.key)
+            func, cores = self._launched(options)
+            return Executable(func, options, cores)
 
         return self._executables.get(options.key, make)
+
+    def _launched(self, options: Options) -> tuple[Func, Mapping[KernelKind, Func]]:
+        """Return the function to launch, and those of several cores."""
+        from ptokit.analysis.fifochecks import check_fifos
+        from ptokit.forms.percore import launched_cores, whole_kernel
+
+        program = self.on(options.target)
+        module, entry = program.module, program.entry_named(options.func)
+        always = options.schedule is not None or options.ranks > 1
+        cores = launched_cores(module, entry, always=always)
+        if cores and (wrong := [d for d in check_fifos(module) if d.is_error]):
+            raise PtoError(wrong)
+        return whole_kernel(module, entry), cores
 
     @door
     def profile(

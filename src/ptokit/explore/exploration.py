@@ -65,8 +65,8 @@ ENDLESS = {"deadlock", "fifo-mismatch", "signal-overflow"}  # errors between cor
 class OfFunctions(Protocol):
     """A program: its functions, and the function that a name denotes."""
 
-    module: Module
-
+    @property
+    def module(self) -> Module: ...
     def on(self, target: Target) -> OfFunctions: ...
     def entry_named(self, name: str | None) -> Func: ...
 

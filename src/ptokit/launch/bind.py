@@ -22,6 +22,7 @@ from ptokit.isa.model.tiles import ConvTileType, MultiTileType, TileType
 from ptokit.isa.model.types import I1, Elided, Kind, PtrType, ScalarType, Type, kind_of_elided
 from ptokit.isa.pages.grid import Query, launch_query
 from ptokit.machine.arguments import Bound, all_known, mismatch
+from ptokit.machine.slotnumber import whole_range
 from ptokit.values.formats import rounded
 from ptokit.values.scalars import wrapped
 
@@ -145,18 +146,6 @@ def _number(arg: Value, given: object) -> int | float:
     seen = f"given {one} of shape {shape}" if shape else f"given {one}"
     wanted = "true or false, or 1 or 0" if arg.type == I1 else "an integer"
     raise mismatch(arg, rule, seen, f"give {wanted if whole else 'a number'}")
-
-
-def whole_range(kind: Type) -> tuple[int, int] | None:
-    """Return the least and the greatest value of an integer type; None for a float type."""
-    if kind == I1:
-        return -1, 1
-    dtype = kind.dtype if isinstance(kind, ScalarType) else None
-    if dtype is not None and dtype.is_float:
-        return None
-    bits = 64 if dtype is None else dtype.bits
-    low = 0 if dtype is not None and not dtype.signed else -(1 << (bits - 1))
-    return low, low + (1 << bits) - 1
 
 
 def _require_range(arg: Value, given: float) -> None:

@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from threading import Lock
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.callsite import door
-from ptokit.diagnostics.catalogue import CATALOGUE
 from ptokit.diagnostics.dataclass import dataclass
-from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, call_error
+from ptokit.diagnostics.diagnostic import Diagnostic, call_error
 from ptokit.diagnostics.rich import Rich
-from ptokit.forms.percore import arguments_of_all, core_alone
 from ptokit.ir.garbage import gc_disabled
-from ptokit.ir.module import Func, Value
 from ptokit.isa.model.types import PtrType
-from ptokit.isa.model.words import KernelKind
-from ptokit.launch import ranks
-from ptokit.launch.bind import bind, named_arguments, whole_range
-from ptokit.launch.fills import Completed, filled
-from ptokit.launch.hostmemory import host_array
-from ptokit.launch.ranks import Names
-from ptokit.launch.settings import PreparedFunction, engine_named
-from ptokit.machine.arguments import Bound, Launch
+from ptokit.launch.settings import ENGINES, engine_named
+from ptokit.launch.storedruns import StoredRuns
 from ptokit.machine.launchoptions import NO_LIMITS, Options, RunLimits
-from ptokit.machine.observer import Observer, RunNotes
-from ptokit.machine.slotnumber import SlotNumber
-from ptokit.machine.undefinedstore import require_defined, told
+from ptokit.machine.slotnumber import SlotNumber, whole_range
 from ptokit.values.dtypes import DType
 from ptokit.values.host import AnyArray
 
+if TYPE_CHECKING:  # a stored run needs neither the program nor its analyses
+    from ptokit.ir.module import Func, Value
+    from ptokit.isa.model.words import KernelKind
+    from ptokit.launch.launchedfunction import LaunchedFunction
+    from ptokit.launch.settings import PreparedFunction
+    from ptokit.machine.arguments import Launch
+    from ptokit.machine.observer import Observer
+
 NOTHING = 1, 0  # the least and largest number of an empty range
-NO_ARRAYS = (int, float, str, np.generic, Completed, type(None))
 KEPT = 8  # entries of a cache
 T = TypeVar("T")
+Kinds = tuple[object, ...]  # of all arguments
 
 
 @dataclass(frozen=True)
@@ -89,23 +86,72 @@ class Executable:
     """A function for one target and engine, as `Program.compile` makes it.
 
     The first run with arguments of some types and extents, or with other numbers, binds them,
-    checks the function, places its tiles and compiles it; later runs only execute. Several threads
-    may use an executable concurrently. Pickling keeps the function and the options.
+    checks the function, places its tiles and compiles it; later runs only execute. What a run on
+    the native engine found out is stored on disk: the first run of a later process only executes.
+    Several threads may use an executable concurrently. Pickling keeps the function and the options.
     """
 
     def __init__(
         self, func: Func, options: Options, cores: Mapping[KernelKind, Func] | None = None
     ) -> None:
         """Prepare the function; `cores` has the functions of a kernel with several cores."""
-        self.func = func
-        self.cores = cores or {}
-        self.options = options
+        self._start(lambda: (func, cores or {}), options, None)
+
+    @classmethod
+    def of_text(
+        cls,
+        make: Callable[[], tuple[Func, Mapping[KernelKind, Func]]],
+        options: Options,
+        key: str,
+    ) -> Executable:
+        """Return the executable of a text with this key; `make` reads it when it is needed."""
+        made = object.__new__(cls)
+        made._start(make, options, key)
+        return made
+
+    def _start(
+        self,
+        make: Callable[[], tuple[Func, Mapping[KernelKind, Func]]],
+        options: Options,
+        key: str | None,
+    ) -> None:
+        self._make, self.options, self._key = make, options, key
         self._engine = engine_named(options.engine)
+        self._native = self._engine.__name__ == ENGINES["native"]
         self._prepared = Recent[_Prepared]()
-        self._pointers = {a.name for a in func.args if isinstance(a.type, PtrType)}
-        ranges = {a.name: whole_range(a.type) for a in func.args} if options.slots else {}
-        # numbers in these ranges are no part of the code
-        self._ranges = {name: holds for name, holds in ranges.items() if holds is not None}
+
+    @cached_property
+    def _launched(self) -> LaunchedFunction:
+        from ptokit.launch.launchedfunction import LaunchedFunction
+
+        return LaunchedFunction(*self._make(), self.options)
+
+    @property
+    def func(self) -> Func:
+        return self._launched.func
+
+    @property
+    def cores(self) -> Mapping[KernelKind, Func]:
+        return self._launched.cores
+
+    @cached_property
+    def _pointers(self) -> frozenset[str]:
+        return frozenset(a.name for a in self.func.args if isinstance(a.type, PtrType))
+
+    @cached_property
+    def _ranges(self) -> dict[str, tuple[int, int]]:
+        """The ranges of numbers that are no part of the code."""
+        ranges = {a.name: whole_range(a.type) for a in self.func.args}
+        return {name: holds for name, holds in ranges.items() if holds is not None}
+
+    @cached_property
+    def _stored(self) -> StoredRuns:
+        def described() -> str | None:
+            from ptokit.ir.description import described_funcs
+
+            return described_funcs((self.func, *self.cores.values()))
+
+        return StoredRuns(self.options, described() if self._key is None else self._key)
 
     def __repr__(self) -> str:
         return f"<Executable @{self.func.name} for {self.options.target}>"
@@ -125,10 +171,21 @@ class Executable:
 
         Arguments are those of `Program.run`; the options were chosen at compile time.
         """
-        every = named_arguments(self.func, given, arrays)
+        every = self.named(given, arrays)
         done = self.execute(every, max_instructions=max_instructions, timeout=timeout)
-        told(done.warnings)
+        if done.warnings:
+            from ptokit.machine.undefinedstore import told
+
+            told(done.warnings)
         return done.outputs
+
+    def named(self, given: Sequence[object], arrays: Mapping[str, object]) -> Mapping[str, object]:
+        """Return all arguments by name, given some by position."""
+        if not given:
+            return arrays
+        from ptokit.launch.bind import named_arguments
+
+        return named_arguments(self.func, given, arrays)
 
     @door
     def execute(
@@ -146,18 +203,46 @@ class Executable:
         another argument.
         """
         limits = RunLimits(max_instructions, timeout)
-        bound, function = self.prepared(arrays, limits)
-        bound.direct = frozenset() if self.options.strict else direct
+        given = self.given(arrays, limits)
+        kinds = self._kinds(given)
+        direct = frozenset() if self.options.strict else direct
+        alone = not observers and max_instructions is None and timeout is None
+        stored = self._stored if alone and self._native else None
+        if stored is not None and kinds is not None:
+            again = stored.repeated(kinds, given, direct)
+            if again is not None:
+                return Run(*again)
+        bound, function = self._ready(given, kinds)
+        launch = bound.on(given)
+        launch.direct = direct
+        found = self._observed(launch, function, limits, observers)
+        if stored is not None and kinds is not None and stored.wants(kinds):
+            plain = not (found.warnings or found.interpreted)
+            stored.keep(kinds, function if plain else None, launch, found.outputs)
+        return found
+
+    def _observed(
+        self,
+        launch: Launch,
+        function: PreparedFunction,
+        limits: RunLimits,
+        observers: Sequence[Observer],
+    ) -> Run:
+        """Run and return what observers of a run are told, too."""
+        from ptokit.machine.observer import RunNotes
+
         watching = (*observers, notes := RunNotes())
         if self.options.schedule is not None:
             from ptokit.order.races import detector  # imports pages that few runs need
 
             watching = (*watching, *filter(None, [detector(self.options.schedule)]))
-        outputs, count = function.run(bound, limits, watching)
+        outputs, count = function.run(launch, limits, watching)
         if self.options.strict:
+            from ptokit.machine.undefinedstore import require_defined
+
             require_defined(notes.found)
         reasons = tuple(sorted(notes.reasons))
-        return Run(outputs, dict(count), bound.dtypes, notes.found, interpreted=reasons)
+        return Run(outputs, dict(count), launch.dtypes, notes.found, interpreted=reasons)
 
     def prepared(
         self, arrays: Mapping[str, object], limits: RunLimits = NO_LIMITS
@@ -167,7 +252,7 @@ class Executable:
         The time of `limits` also bounds the generation of random arguments.
         """
         given = self.given(arrays, limits)
-        bound, function = self._ready(given)
+        bound, function = self._ready(given, self._kinds(given))
         return bound.on(given), function
 
     def code(self, instruction: str, arrays: Mapping[str, object]) -> str:
@@ -182,70 +267,25 @@ class Executable:
 
     def bound(self, arrays: Mapping[str, object]) -> Launch:
         """The function with these arguments, legal on the target; PtoError if it is not."""
-        return self._bound(self.given(arrays))
+        return self._launched.bound(self.given(arrays))
 
     def given(
         self, arrays: Mapping[str, object], limits: RunLimits = NO_LIMITS
     ) -> dict[str, object]:
         """Return the arguments of a launch: arrays of NumPy's, in the place of files too."""
-        kinds = {*map(type, arrays.values())}
-        if any(issubclass(kind, str) for kind in kinds):
-            arrays = ranks.for_each(arrays, self.options.ranks)
-        if any(issubclass(kind, Completed) for kind in kinds):
-            arrays = self._filled(arrays, limits)
-        return {n: self._array(n, a) for n, a in arrays.items()}
-
-    def _array(self, name: str, given: object) -> object:
-        """Return a user's array as a NumPy array in native byte order; numbers unchanged."""
-        native = type(given) is np.ndarray and given.dtype.isnative
-        if native or issubclass(given.__class__, NO_ARRAYS):
-            return given
-        try:
-            return host_array(given)
-        except ValueError as problem:
-            arg = next((a for a in self.every_argument() if a.name == name.partition("@")[0]), None)
-            message = f"%{name}: {CATALOGUE['argument-type'].title}"
-            span = None if arg is None else arg.span
-            raise call_error("argument-type", message, span, seen=str(problem)) from None
-
-    def _names(self, arrays: Mapping[str, object]) -> Names:
-        """Return the array of each rank for each argument; empty if there are no ranks."""
-        if self.options.ranks == 1 and not any("@" in name for name in arrays):
-            return ()
-        return ranks.named((arg.name for arg in self.every_argument()), arrays, self.options.ranks)
+        plain = all(type(a) in PLAIN and _is_native(a) for a in arrays.values())
+        return {**arrays} if plain else self._launched.given(arrays, limits)
 
     def every_argument(self) -> Sequence[Value]:
-        return arguments_of_all(self.cores.values()) if self.cores else self.func.args
+        return self._launched.every_argument()
 
-    def _filled(self, arrays: Mapping[str, object], limits: RunLimits) -> dict[str, object]:
-        """Return the arrays of all ranks; an array that ranks share is made for the first."""
-        made = dict(arrays)
-        alone = (({name: name for name in made}, made),)
-        names = self._names(arrays)
-        for labels, mine in ranks.of_each(names, made) if names else alone:
-            found = filled(self.func, mine, self._viewed, limits)
-            made |= {labels[name]: value for name, value in found.items()}
-        return made
+    def _ready(self, given: Mapping[str, object], kinds: Kinds | None) -> _Prepared:
+        if kinds is None:
+            return self._prepare(given)
+        return self._prepared.get(kinds, lambda: self._prepare(given))
 
-    def _viewed(self, arrays: Mapping[str, object]) -> Mapping[str, int]:
-        """Return how many elements the function views of each pointer that is None."""
-        from ptokit.engines.reference.viewed import viewed
-
-        options = self.options
-        unsized = [a for a in self.func.args if a.name in arrays and arrays[a.name] is None]
-        one = {
-            a.name: np.zeros(1, f"V{a.type.dtype.size}")
-            for a in unsized
-            if isinstance(a.type, PtrType)
-        }
-        given = {**arrays, **one}
-        if self.cores:
-            bound = bind(self.func, given, options.target, dict(options.types))
-        else:
-            bound = self._legal(self.func, given, options.blocks > 1)
-        return viewed(bound, one, options)
-
-    def _ready(self, given: Mapping[str, object]) -> _Prepared:
+    def _kinds(self, given: Mapping[str, object]) -> Kinds | None:
+        """Return what decides how the function runs; None if only binding can."""
         if self.options.slots:
             kinds = [
                 (n, _open_kind(v) if n in self._pointers else _kind(v, self._is_slot(n, v)))
@@ -253,9 +293,7 @@ class Executable:
             ]
         else:
             kinds = [(name, _kind(value, False)) for name, value in given.items()]
-        if any(kind is None for _, kind in kinds):
-            return self._prepare(given)
-        return self._prepared.get(tuple(kinds), lambda: self._prepare(given))
+        return None if any(kind is None for _, kind in kinds) else tuple(kinds)
 
     def _is_slot(self, name: str, given: object) -> bool:
         """Return whether code does not depend on a number; a number out of range is no slot."""
@@ -264,47 +302,16 @@ class Executable:
 
     @gc_disabled()
     def _prepare(self, given: Mapping[str, object]) -> _Prepared:
-        bound = self._bound(given)
+        bound = self._launched.bound(given)
         return _Prepared(bound.on({}), self._engine.prepare(bound, self.options))
 
-    def _bound(self, given: Mapping[str, object]) -> Launch:
-        names = self._names(given)
-        if not (names or self.cores):
-            return Launch.of(self._legal(self.func, given, self.options.blocks > 1))
-        if not names:
-            return Launch((self._cores(given),))
-        found: list[Mapping[KernelKind, Bound]] = []
-        for rank, (_, mine) in enumerate(ranks.of_each(names, given)):
-            try:
-                found.append(self._cores(mine))
-            except PtoError as problem:
-                raise problem.noted(f"of rank {rank}") from None
-        return Launch(found, names, ranks.starts(self.every_argument(), given, len(names)))
 
-    def _cores(self, given: Mapping[str, object]) -> Mapping[KernelKind, Bound]:
-        """Return the bound functions of the cores of a rank."""
-        if not self.cores:  # a rank without waits for other ranks
-            alone = self._legal(self.func, given, self.options.blocks > 1)
-            return {core_alone(alone.func): alone}
-        names = {arg.name for arg in arguments_of_all(self.cores.values())}
-        every = {n: a for n, a in given.items() if n not in names}  # `bind` reports the fault
-        cores: dict[KernelKind, Bound] = {}
-        for kind, func in self.cores.items():
-            own = {arg.name for arg in func.args}
-            mine = {n: a for n, a in given.items() if n in own}
-            cores[kind] = self._legal(func, mine | every, shared=True)
-        return cores
+PLAIN = (np.ndarray, int, float, type(None))
 
-    def _legal(self, func: Func, given: Mapping[str, object], shared: bool) -> Bound:
-        options = self.options
-        bound = bind(func, given, options.target, dict(options.types), options.slots)
-        _require_global(bound, shared, options.blocks)
-        if options.judged:
-            return bound
-        facts = facts_of(bound.func).on(options.target, bound.numbers)
-        if problems := facts.faults_of_run():
-            raise PtoError(problems)
-        return bound
+
+def _is_native(given: Any) -> bool:  # Any: an array or a number
+    """Return whether the elements of an array have the byte order of the host."""
+    return type(given) is not np.ndarray or given.dtype.isnative
 
 
 def _open_kind(given: object) -> tuple[object, ...] | None:
@@ -331,17 +338,3 @@ def _kind(given: object, slots: bool) -> tuple[object, ...] | None:
     if array.dtype.hasobject:
         return None
     return kind, array.dtype, array.shape, b"" if array.shape else array.tobytes()
-
-
-def _require_global(bound: Bound, shared: bool, blocks: int) -> None:
-    """Raise an error if several blocks or cores would share a tile argument."""
-    tiles = bound.tiles
-    if shared and tiles:
-        raise call_error(
-            "local-argument",
-            f"%{tiles[0].name}: {CATALOGUE['local-argument'].title}",
-            tiles[0].span,
-            seen=f"{f'{blocks} blocks' if blocks > 1 else 'several cores'}, and "
-            f"%{tiles[0].name} is a tile",
-            help="pass !pto.ptr arguments and load tiles from them, or run one block",
-        )

@@ -117,6 +117,8 @@ class PreparedFunction(Protocol):
 class Engine(Protocol):
     """An engine: the interface of a module that executes programs."""
 
+    __name__: str
+
     @staticmethod
     def prepare(launch: Launch, how: Options) -> PreparedFunction:
         """Prepare the bound and checked functions of a launch."""

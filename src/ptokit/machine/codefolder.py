@@ -11,7 +11,6 @@ import hashlib
 import os
 import re
 import stat
-import tempfile
 import time
 import warnings
 from contextlib import suppress
@@ -102,6 +101,8 @@ def write(name: str, content: bytes) -> None:
     here, made = folder(), None
     if here is None:
         return
+    import tempfile  # most processes find everything
+
     try:
         with tempfile.NamedTemporaryFile(dir=here, prefix=UNFINISHED, delete=False) as file:
             made = Path(file.name)

@@ -140,6 +140,10 @@ class Memory:
         self.given = True
         self.__dict__.pop("shadow", None)
 
+    def release(self) -> None:
+        """Keep no array of the caller."""
+        self.held, self.data = Memory.held, Memory.held[1]
+
     def restore(self) -> None:
         """Undo what was written to an array that is held directly."""
         if self.copy is not None and self.copy is not self.data:

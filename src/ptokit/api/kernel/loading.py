@@ -12,11 +12,13 @@ from ptokit.api.program import Program
 from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.diagnostic import error
 from ptokit.launch.files import read_text_bytes
+from ptokit.launch.textkeys import has_run, text_key
 
 if TYPE_CHECKING:
     from ptokit.api.hostarrays import ConvTile, Tile
     from ptokit.api.kernel.hostside import In
     from ptokit.api.tensors import Unrolling
+    from ptokit.ir.module import Module
     from ptokit.values.enumerations import Loc, PadValue
     from ptokit.values.layouts import Layout
     from ptokit.values.pads import CustomPad
@@ -27,9 +29,17 @@ def loads(text: str, name: str = "<text>") -> Program:
     """Read a program from text; PtoError if the text is invalid."""
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"expected a program as str, got {type(text).__name__}")
-    from ptokit.text.read.reader import read  # kernels need no text
 
-    return Program(read(text, name))
+    def module() -> Module:
+        from ptokit.text.read.reader import read  # kernels need no text, nor do stored runs
+
+        return read(text, name)
+
+    key = text_key(text)
+    made = Program.of_text(module, key)
+    if not has_run(key):
+        _ = made.module  # a text with errors is refused here
+    return made
 
 
 @overload

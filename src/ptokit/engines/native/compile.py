@@ -123,6 +123,7 @@ class CompiledFunction(CompiledBody):
         self.repeats = not bound.slots and not any(map(_reads_numbers, bound.func.ops))
         self.grown: dict[str, tuple[int, tuple[int, ...]]] = {}  # outputs without an array
         self.idle: dict[object, list[Session]] = {}  # by what their code does
+        self.last: Session | None = None  # that ended
         self.seen = SeenRuns()
 
     def run(self, launch: Launch, limits: RunLimits, observers: Sequence[Observer] = ()) -> Outcome:
@@ -185,6 +186,7 @@ class CompiledFunction(CompiledBody):
 
     def _kept(self, session: Session, coding: Coding, done: Outcome) -> Outcome:
         """Keep the session for further runs; return what the last one gave."""
+        self.last = session
         self.idle.setdefault((coding, variant_of(session.limits)), []).append(session)
         return done
 

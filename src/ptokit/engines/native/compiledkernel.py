@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -72,6 +73,7 @@ class CompiledKernel:
         # ranks try program order; if it deadlocks, the reference runs their queues
         self.by_reference = not launch.names or queued or any(f.takes(PRINTS) for f in funcs)
         self.idle: dict[tuple[bool, Variant], list[_Launch]] = {}  # that ended
+        self.last: _Launch | None = None  # that ended
 
     @property
     def first(self) -> _CompiledRank:
@@ -137,6 +139,7 @@ class CompiledKernel:
         logs = first.logs() if logged else []
         if not launch.names:
             self.idle.setdefault((logged, variant_of(limits)), []).append(first)
+            self.last = first
         return (outputs, count), logs
 
     def apart(
@@ -204,6 +207,15 @@ def _grows(env: Env, written: frozenset[str]) -> bool:
     return any(isinstance(memory, Memory) and memory.growable for memory in memories)
 
 
+class Scheduled(NamedTuple):
+    """What the compiled scheduler ran, see `drive`."""
+
+    workers: Sequence[Worker]
+    zeroed: Sequence[Memory]
+    blocks: int
+    kept: Sequence[tuple[Memory, Memory]]
+
+
 class _Launch:
     """One launch, whose cores are used again by later blocks and launches.
 
@@ -233,9 +245,11 @@ class _Launch:
         self.signals = rank.grid.signal_memory()
         # the sum of the counters of earlier blocks
         self.earlier = {COUNTERS: rank.grid.shared_memories()[COUNTERS]}
+        self.scheduled: Scheduled | None = None
         self.told: dict[int, str] = {}  # descriptions of waits, by the offset of their counter
         self.failed: list[int] = []  # ranges of blocks that end the later ones
         self.others: dict[int, list[_Launch]] = {}  # of the last blocks, by the number of threads
+        self.on_threads: tuple[_Launch, ...] = (self,)  # the last launch
 
     def renew(self, limits: RunLimits) -> None:
         """Reset the launch to its initial state."""
@@ -265,19 +279,23 @@ class _Launch:
     def switched_at_once(self) -> Iterator[Sequence[Worker]]:
         """Run all blocks as `switched`, ranges of independent blocks on threads of their own."""
         every = range(self.rank.grid.blocks)
-        self.span, *later = dealt(every) if self._independent else [every]
+        self.span, *later = dealt(every) if self.independent else [every]
         count = len(later)
         if count not in self.others:
             given = self.rank, self.envs, self.limits
             self.others[count] = [_Launch(*given, span=span) for span in later]
         for other in self.others[count]:
             other.failed = self.failed
-        launches = self, *self.others[count]
-        works = [partial(one.switched, one.begun()) for one in launches]
+        self.on_threads = self, *self.others[count]
+        works = [partial(one.switched, one.begun()) for one in self.on_threads]
         yield from at_once(works, partial(self.failed.append, -1))
 
+    @property
+    def every_worker(self) -> Iterator[Worker]:
+        return chain.from_iterable(self.workers.values())
+
     @cached_property
-    def _independent(self) -> bool:
+    def independent(self) -> bool:
         """Return whether no block depends on an earlier one."""
         grid = self.rank.grid
         if self.logged or grid.together or grid.blocks == 1:
@@ -301,7 +319,8 @@ class _Launch:
         rounds = 1 if grid.together else len(self.span)
         zeroed = [] if grid.together else list(self.shared[0].values())
         kept = [] if grid.together else [(self.shared[0][COUNTERS], self.earlier[COUNTERS])]
-        left = drive(workers, [*zeroed, self.signals], rounds, kept)
+        self.scheduled = scheduled = Scheduled(workers, [*zeroed, self.signals], rounds, kept)
+        left = drive(*scheduled)
         for worker in workers:
             if worker.problem is not None:
                 problem, block = worker.problem

@@ -9,11 +9,10 @@ from __future__ import annotations
 import inspect
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import cache, cached_property
 from importlib import import_module
-from os import urandom
 from struct import pack, unpack
 from typing import Any, cast
 from zlib import crc32
@@ -22,9 +21,8 @@ import numpy as np
 
 from ptokit.diagnostics.dataclass import dataclass
 from ptokit.engines.native.frame import Purpose
-from ptokit.ir.module import Block, OpaqueOp, Value
-from ptokit.isa.lang.instr import Instr
-from ptokit.isa.model.types import Type
+from ptokit.ir.description import Description
+from ptokit.ir.module import Block, Value
 from ptokit.machine.execute import Core
 from ptokit.machine.executionlog import LogPoint
 from ptokit.machine.sources import fingerprint_without
@@ -37,31 +35,6 @@ from ptokit.values.dtypes import DType, dtype_named
 def described(body: Block, core: Core, env: Mapping[Value, object]) -> str:
     """Return a text that differs if the code differs: instructions, types, arguments, target."""
     grouped = core if isinstance(core, GroupedCore) else None
-    names: dict[Value, int] = {}
-    texts: dict[Type, str] = {}  # texts of types, which are frozen
-
-    def name(value: Value) -> str:
-        return f"{names.setdefault(value, len(names))}%{value.name}"  # errors quote names
-
-    def kind(value: Value) -> str:
-        if value.type not in texts:
-            texts[value.type] = repr(value.type)
-        return texts[value.type]
-
-    def lines(block: Block) -> Iterator[str]:
-        yield " ".join(f"{name(v)}:{kind(v)}" for v in block.args)
-        for op in block.ops:
-            results = " ".join(f"{name(v)}:{kind(v)}" for v in op.results)
-            if isinstance(op, OpaqueOp):
-                yield f"{op.name} {results}"
-                continue
-            operands = " ".join(f"{n}={name(v)}" for n, v in op.values())
-            attributes = " ".join(f"{n}={a!r}" for n, a in sorted(op.attrs.items()))
-            end = grouped.ends.get(op, "") if grouped else ""
-            yield f"{identity(op.page)} {operands} {attributes} {results} {end}"
-            for region in op.regions:
-                yield from ("{", *lines(region), "}")
-
     memories: list[int] = []
 
     def argument(handle: object) -> str:
@@ -69,11 +42,12 @@ def described(body: Block, core: Core, env: Mapping[Value, object]) -> str:
         memories.append(memory)
         return f"{memories.index(memory)} {_argument(handle)}"
 
-    arguments = [f"{name(v)} {argument(handle)}" for v, handle in env.items()]
+    program = Description(grouped.ends if grouped else {})
+    arguments = [f"{program.name(v)} {argument(handle)}" for v, handle in env.items()]
     grid = (grouped.grid.cells, grouped.grid.together, grouped.grid.separate) if grouped else ()
     place = core.kind, core.subblock_idx, core.lanes, grid
     head = (fingerprint(), repr(core.target), repr(core.fixpipe), repr(place))
-    return "\n".join((*head, *arguments, *lines(body)))
+    return "\n".join((*head, *arguments, *program.lines(body)))
 
 
 def _argument(handle: object) -> str:
@@ -86,16 +60,6 @@ def _argument(handle: object) -> str:
     place = (memory.name, elements.address, elements.origin, elements.map, memory.given)
     shadow = 0 if memory.given else crc32(memory.shadow.tobytes())
     return f"{handle.type!r} {place!r} {shadow}"
-
-
-@cache
-def identity(page: type[Instr]) -> str:
-    """Return the name of a page of ptokit, whose source is part of the fingerprint.
-
-    The dependences of other pages are unknown, so their code is cached for this process only.
-    """
-    name = f"{page.__module__}.{page.__name__}"
-    return name if page.__module__.startswith("ptokit.") else f"{name} {urandom(8).hex()}"
 
 
 BELOW_ENGINES = frozenset({"launch", "explore", "passes", "api", "tools"})

@@ -210,6 +210,7 @@ class Worker:
     blocks: int
     problem: tuple[BaseException, int] | None = None
     asked: bool = False  # whether the reference executed an instruction
+    needed: bool = False  # whether it was asked for more than the growth of an array
     times: list[int] = field(default_factory=list[int])  # how often what is counted ran
     counted: Counter[str] = field(default_factory=Counter[str])
 
@@ -236,7 +237,8 @@ class Worker:
     def begin(self) -> None:
         """Prepare the frame for a run."""
         self.executions: dict[int, Step] = {}
-        self.problem, self.block, self.marked, self.asked = None, self.first, False, False
+        self.problem, self.block, self.marked = None, self.first, False
+        self.asked = self.needed = False
         session, frame = self.session, self.frame
         session.crew.append(self)
         frame.fill(0)
@@ -348,8 +350,10 @@ class Worker:
             self._limit(request)
             return
         if request.purpose is Purpose.WAIT:
+            self.needed = True
             self._wait(request)
             return
+        room = self._room_of_outputs()
         if request.purpose not in (Purpose.REGISTERS, Purpose.WARN):
             self.asked = True
             if self.session.plan.careful:
@@ -369,10 +373,15 @@ class Worker:
         names = [value for _, value in op.values()] if isinstance(op, Op) else []
         env = dict(zip(names, map(self.concrete, request.values), strict=True))
         self._execute_on(request, number, op, env)
+        self.needed |= self._room_of_outputs() == room
         for name, memory in self._named():
             alone = not self.session.rules  # a single instruction has no successor
             if memory.undefined and not alone and name not in self.session.plan.tracked:
                 raise NotNative(f"compiled code does not know what of {name} has a value")
+
+    def _room_of_outputs(self) -> int:
+        """Return the bytes of the arrays that grow."""
+        return sum(memory.size for memory in self.session.arrays.values() if memory.growable)
 
     def _execute_on(self, request: Request, number: int, op: Any, env: Env) -> None:
         """Execute an op, or a part of it, by the reference. Any: an op or a region."""
