@@ -8,8 +8,11 @@ from math import exp, log, log2
 from pathlib import Path
 from typing import Any
 
+from bounds import AT_MEMORY, EQUAL, EXPLAINED, MOVES, NUMBA, missed, speed, verdict
+
 Figures = dict[str, Any]  # Any: what `run.bench` gives
 BAR, LINE, LEFT, WIDTH = 11, 16, 520, 900  # pixels of a picture
+NOTHING: Figures = {"rows": (), "kernels": (), "starts": (), "limits": ()}
 GOOD, SHORT = "#2a7f62", "#b5532a"  # as fast as the opponent, and slower
 
 
@@ -33,22 +36,34 @@ def text(found: Figures, c_rows: Sequence[Figures]) -> Iterator[str]:
     yield "Speed is the opponent's time over ours: above 1 we are faster."
     yield ""
     yield from (f"- {key}: {value}" for key, value in found["machine"].items())
+    yield from ("", "## What misses its bound", "")
+    lines = missed(found)
+    yield from [f"- {line}" for line in lines] or ["Nothing: every row below keeps its bound."]
     yield from kernels(found["kernels"])
     yield from plain(c_rows)
     yield from others([row for row in found["rows"] if row not in c_rows and row["opponent_ns"]])
+    yield from limits(found["limits"])
     yield from starts(found["starts"])
 
 
 def kernels(rows: Sequence[Figures]) -> Iterator[str]:
-    yield from ("", "## Whole kernels next to NumPy", "")
-    yield "NumPy computes in f32 with its own best BLAS. Results are compared first."
+    yield from ("", "## Whole kernels next to NumPy and numba", "")
+    yield "NumPy computes in f32 with its own best BLAS. Results are compared first. Bounds are 1.0"
+    yield "on target cpu; 0.9 for GEMM and on the chips, where a stated order of sums costs; and"
+    yield f"{NUMBA} of numba, whose loops (`bench/numbakernels.py`) use fast-math: LLVM may take"
+    yield "sums in any order and assume that no element is a NaN."
+    if not any(row["numba_ns"] for row in rows):
+        yield "In this run numba was not installed: its column is empty."
     yield from ("", "![speed of kernels](speed-kernels.svg)", "")
-    yield "| kernel | target | ours, ms | processor, ms | NumPy, ms | speed |"
-    yield "| --- | --- | --: | --: | --: | --: |"
+    yield "| kernel | target | ours, ms | processor, ms | NumPy, ms | speed | numba, ms | speed | |"
+    yield "| --- | --- | --: | --: | --: | --: | --: | --: | --- |"
     for row in rows:
         times = (f"{row[key] / 1e6:.2f}" for key in ("ns", "processor_ns", "numpy_ns"))
-        cells = (row["name"], row["target"], *times, f"{row['numpy_ns'] / row['ns']:.2f}")
-        yield f"| {' | '.join(cells)} |"
+        numba = row["numba_ns"]
+        by_numba = (f"{numba / 1e6:.2f}", f"{numba / row['ns']:.2f}") if numba else ("", "")
+        holds = "**misses**" if missed({**NOTHING, "kernels": [row]}) else ""
+        speed_ = f"{row['numpy_ns'] / row['ns']:.2f}"
+        yield f"| {' | '.join((row['name'], row['target'], *times, speed_, *by_numba, holds))} |"
 
 
 def plain(rows: Sequence[Figures]) -> Iterator[str]:
@@ -61,23 +76,41 @@ def plain(rows: Sequence[Figures]) -> Iterator[str]:
         yield f"The geometric mean of {len(timed)} rows is {mean:.2f}; {slower} are slower than C."
     yield "The C is `bench/plain.c`, compiled with -O3 -march=native by gcc, and by clang if there"
     yield "is one, and again (quiet) with -fno-math-errno -fno-trapping-math; the fastest counts."
+    yield f"A row keeps its bound at 1.0 ({EQUAL}, since two runs of one code differ by that); if"
+    yield f"both take at most {AT_MEMORY} of memcpy's time for as many bytes (memory speed); with"
+    yield f"a reason and at least {EXPLAINED}. Others miss it."
     yield from ("", "![speed of instructions](speed-instructions.svg)", "")
-    yield "| instruction | ours, ns | processor, ns | C, ns | compiler | speed | why |"
-    yield "| --- | --: | --: | --: | --- | --: | --- |"
+    yield "| instruction | ours, ns | processor, ns | C, ns | compiler | speed | | why |"
+    yield "| --- | --: | --: | --: | --- | --: | --- | --- |"
     for row in sorted(timed, key=speed):
         ours, theirs = (f"{row[key]:.0f}" for key in ("ns", "opponent_ns"))
         cells = (name(row), ours, f"{row['processor_ns']:.0f}", theirs, row["variant"])
-        yield f"| {' | '.join(cells)} | {speed(row):.2f} | {row['why']} |"
+        yield f"| {' | '.join(cells)} | {speed(row):.2f} | {verdict(row)} | {row['why']} |"
 
 
 def others(rows: Sequence[Figures]) -> Iterator[str]:
     """The table of memcpy and NumPy."""
     yield from ("", "## Instructions next to memcpy and NumPy", "")
-    yield "| instruction | ours, ns | opponent | its ns | speed | why |"
-    yield "| --- | --: | --- | --: | --: | --- |"
+    yield "Memcpy moves as many bytes, and rearranges none. Our time over the opponent's:"
+    yield ""
+    yield from (f"- {what}: at most {most}" for what, most in MOVES.values())
+    yield ""
+    yield "| instruction | ours, ns | opponent | its ns | speed | | why |"
+    yield "| --- | --: | --- | --: | --: | --- | --- |"
     for row in rows:
         times = f"{row['ns']:.0f} | {row['opponent']} | {row['opponent_ns']:.0f}"
-        yield f"| {name(row)} | {times} | {speed(row):.2f} | {row['why']} |"
+        yield f"| {name(row)} | {times} | {speed(row):.2f} | {verdict(row)} | {row['why']} |"
+
+
+def limits(rows: Sequence[Figures]) -> Iterator[str]:
+    """The ratios that have bounds."""
+    yield from ("", "## Other bounds", "")
+    yield "| what | value | bound | |"
+    yield "| --- | --: | --: | --- |"
+    for row in rows:
+        bound = f"{'at least' if row['least'] else 'at most'} {row['bound']:.1f}"
+        holds = "" if row["holds"] else "**misses**"
+        yield f"| {row['what']} | {row['value']:.2f} | {bound} | {holds} |"
 
 
 def starts(rows: Sequence[Figures]) -> Iterator[str]:
@@ -102,10 +135,6 @@ def name(row: Figures) -> str:
 
 def label(row: Figures) -> str:
     return f"{row['name']}, {row['target']}"
-
-
-def speed(row: Figures) -> float:
-    return row["opponent_ns"] / row["ns"]
 
 
 def bars(rows: Iterable[tuple[str, float]]) -> str:

@@ -16,6 +16,8 @@ from kernel import KINDS, Kernel
 
 ROWS, COLS = 64, 128
 MOST = 3  # tiles of a row that are shown
+DIVIDER = "both at the speed of the divider; our NaNs become the quiet one"
+STORES = "nothing but stores: both at the speed of the second cache"
 CHAIN_OF_POWERS = "a chain of f64 steps, none fused, each waiting for the last"
 ROUNDED = 1e-6  # how far, in relation, functions may lie apart: some ulp
 
@@ -75,7 +77,7 @@ def specs() -> Iterator[Spec]:
 def with_tiles() -> Iterator[Spec]:
     two, three = f"{F}, {F}", f"{F}, {F}, {F}"
     for op in ("tmin", "tdiv", "trem", "tfmod", "tprelu", "taddrelu", "tsubrelu", "tmuladddst"):
-        yield Spec(op, two, F)
+        yield Spec(op, two, F, why=DIVIDER if op == "tdiv" else "")
     for op in ("tfusedmuladd", "tfusedmuladdrelu"):
         yield Spec(op, two, F)
     for op in ("tpartadd", "tpartmul", "tpartmax", "tpartmin"):
@@ -109,15 +111,15 @@ def with_numbers() -> Iterator[Spec]:
         yield Spec(op, f"{F}, {NUMBER}, {F}", F)
     yield Spec("tcmps", f"{F}, {NUMBER}", MASK, attrs=LESS)
     yield Spec("tsels", f"{MASK}, {F}, {NUMBER}", F)
-    yield Spec("texpands", NUMBER, F)
+    yield Spec("texpands", NUMBER, F, why=STORES)
 
 
 def of_one_tile() -> Iterator[Spec]:
     for op in ("tabs", "tneg", "tsqrt", "trecip"):
-        yield Spec(op, F, F)
+        yield Spec(op, F, F, why=DIVIDER if op in ("tsqrt", "trecip") else "")
     yield Spec("tnot", WHOLE, WHOLE)
     for op in ("texp", "tlog", "trsqrt"):
-        yield Spec(op, F, F, close=ROUNDED)
+        yield Spec(op, F, F, close=ROUNDED, why=DIVIDER if op == "trsqrt" else "")
 
 
 def along_axes() -> Iterator[Spec]:
@@ -132,11 +134,12 @@ def along_axes() -> Iterator[Spec]:
     yield Spec(
         "tpairreducesum", F, F, why="zeros and sums are two walks; NaNs become the quiet one"
     )
-    yield Spec("trowexpand", RESULT, F)
-    yield Spec("tcolexpand", ROW, F)
+    yield Spec("trowexpand", RESULT, F, why=STORES)
+    yield Spec("tcolexpand", ROW, F, why=STORES)
     for each in BROADCASTS:
-        yield Spec(f"trowexpand{each}", f"{F}, {LINE}", F)
-        yield Spec(f"tcolexpand{each}", f"{F}, {ROW}", F)
+        why = DIVIDER if each == "div" else ""
+        yield Spec(f"trowexpand{each}", f"{F}, {LINE}", F, why=why)
+        yield Spec(f"tcolexpand{each}", f"{F}, {ROW}", F, why=why)
     yield Spec("trowexpandexpdif", f"{F}, {LINE}", F, close=ROUNDED)
     yield Spec("tcolexpandexpdif", f"{F}, {ROW}", F, close=ROUNDED)
 
@@ -218,6 +221,7 @@ def families() -> Iterator[Row]:
             spec.op,
             case(spec),
             kernel,
+            copied=sum(array.nbytes for array in kernel.arrays.values()) // 2,
             plain=spec.plain or spec.op,
             shape=spec.shape,
             close=spec.close,

@@ -16,7 +16,8 @@ class Row:
     """An instruction of one shape, several times in a loop.
 
     Its opponent in the same run is a memcpy of `copied` bytes (half of all read and written), one
-    call of `numpy`, or a `plain` function of plain.c; an alias, which does nothing, has none.
+    call of `numpy`, or a `plain` function of plain.c, beside which memcpy tells the speed of
+    memory; an alias, which does nothing, has none.
     `rule` names the limit that the ratio to it has; `why` it is slower.
     """
 
@@ -41,6 +42,10 @@ class Row:
             return self.numpy.name
         if self.plain:
             return f"C {self.plain}"
+        return self.memcpy
+
+    @property
+    def memcpy(self) -> str:
         return f"memcpy {self.copied}" if self.copied else ""
 
 

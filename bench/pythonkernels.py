@@ -6,6 +6,7 @@ that are there already, too, and makes as few others as its functions allow.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from unittest.mock import patch
 
 import numpy as np
 from clock import Clock, Times
+from numbakernels import numba_kernels
 
 sys.path.append(str(Path(__file__).parents[1] / "examples" / "kernels"))
 TARGETS = ("cpu", "a2a3", "a5")
@@ -39,6 +41,7 @@ class PythonKernel:
     off: float = 1e-3  # the most a result may differ, of the largest
     least: float | None = None  # the speed it owes, where that is another one
     out: int = -1
+    threads: bool = False  # it is timed on all threads, too
 
     @cached_property
     def arguments(self) -> tuple[Array, ...]:
@@ -48,11 +51,19 @@ class PythonKernel:
     def opponent(self) -> str:
         return f"{self.name} in NumPy"
 
+    @property
+    def in_numba(self) -> str:
+        return f"{self.name} in numba"
+
+    @property
+    def on_all_threads(self) -> str:
+        return f"{self.name} on all threads"
+
     def row(self, target: str) -> str:
         return f"{self.name} on {target}"
 
     def add(self, clock: Clock) -> None:
-        """Compare both, then measure both."""
+        """Compare results, then measure."""
         kernel = getattr(import_module(self.chapter), self.function)
         ours = self.arguments[self.out]
         given = [a.astype(np.float32) if a.dtype == np.float16 else a for a in self.arguments]
@@ -64,10 +75,28 @@ class PythonKernel:
             off = np.abs(ours - wanted).max()
             assert off <= self.off * np.abs(wanted).max(), f"{self.row(target)}: off by {off}"
             clock.add(self.row(target), alone(clock.calling(launch)))
+            if self.threads and target == "cpu":
+                clock.add(self.on_all_threads, clock.calling(launch))
         clock.add(self.opponent, clock.calling(lambda: self.numpy(*given)))
+        if loops := numba_kernels().get(self.function):
+            by_numba = [*given]
+            by_numba[self.out] = np.zeros(ours.shape, np.float32)
+            loops(*by_numba)
+            off = np.abs(by_numba[self.out] - wanted).max()
+            assert off <= self.off * np.abs(wanted).max(), f"{self.in_numba}: off by {off}"
+            clock.add(self.in_numba, clock.calling(lambda: loops(*by_numba)))
 
     def owed(self, target: str) -> float:
         return OWED[target] if self.least is None else self.least
+
+
+def speedups(clock: Clock) -> Iterator[tuple[str, float]]:
+    """Kernels that use all threads without being asked: how much faster than one."""
+    for kernel in python_kernels():
+        if kernel.threads:
+            one, many = clock.best[kernel.row("cpu")], clock.best[kernel.on_all_threads]
+            times = f"{one / 1e6:.2f} ms over {many / 1e6:.2f} ms on {os.cpu_count()} threads"
+            yield f"{kernel.name}: {times}", one / many
 
 
 def alone(measure: Callable[[], Times]) -> Callable[[], Times]:
@@ -178,7 +207,9 @@ def python_kernels() -> Iterator[PythonKernel]:
     yield PythonKernel(f"layer norm {size}", rows, "layer_norm", shifted, layer_norm, high)
     yield PythonKernel(f"SwiGLU {size}", rows, "swiglu", gated, swiglu)
     yield PythonKernel(f"RoPE {ROWS}x128", rows, "rope", turned, rope)
-    yield PythonKernel("flash attention 2048x64", "attention", "flash", heads, attention, off=1e-2)
+    yield PythonKernel(
+        "flash attention 2048x64", "attention", "flash", heads, attention, off=1e-2, threads=True
+    )
     yield PythonKernel("top 8 of 32", "movement", "top_k", sorted_rows, largest, out=2)
     for kind, name in ((np.float16, "f16"), (np.float32, "f32")):
         product = factors(kind, 1024)

@@ -34,6 +34,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
 os.environ.pop("OPENBLAS_CORETYPE", None)  # both keep NumPy from its best products
 os.environ.pop("OPENBLAS_L2_SIZE", None)
 
+import bounds
 import clusters
 import document
 import growing
@@ -48,7 +49,7 @@ from families import families
 from instructions import Row, rows
 from kernel import per_instruction
 from plain import Plain, libraries
-from pythonkernels import python_kernels
+from pythonkernels import python_kernels, speedups
 from threadpoolctl import threadpool_info
 
 import ptokit as pto
@@ -56,12 +57,7 @@ import ptokit as pto
 RECORD = Path(__file__).parents[2] / "shared" / "bench" / "cpusim.json"
 LEAST = 1.0  # nanoseconds: an alias leaves no code
 WAYS = ("default_threads_ns", "one_thread_ns")
-RULES = {  # of ratios to the opponent: what they are about, and the most they may be
-    "runs": ("moving contiguous runs, to memcpy", 1.3),
-    "transposing": ("transposing moves, to memcpy", 4.0),
-    "products": ("128x128x128 products, to NumPy", 1.3),
-}
-MEAN, LEAST_SPEED = 1.0, 0.5  # of plain C: the mean, and each row that has no reason
+MEAN = 1.0  # speed over that of plain C, of all rows
 NARROW = 2.0  # the most a sum of a 16-bit type may take, in sums of f32
 SPEEDUP = 1.8  # of a grid, the least on two threads
 COMPILE = 2.0  # milliseconds, the most a distinct instruction may take
@@ -85,6 +81,7 @@ class Line:
     opponent: float | None
     variant: str  # the compiler and the flags of the fastest C
     simulator: list[float]  # as recorded, in the order of WAYS
+    memcpy: float | None = None  # of as many bytes
 
     @property
     def speed(self) -> float | None:
@@ -110,8 +107,10 @@ class Line:
         line = f"{self.row.op:<18}{self.row.case:<58}{self.ns:>10.1f}"
         if self.opponent is None or self.speed is None:
             return line
-        why = self.row.why if self.speed < LEAST_SPEED else ""
-        return f"{line}{self.opponent:>10.1f}{self.speed:>8.2f}  {self.variant:<12}{why}".rstrip()
+        why = self.row.why if self.speed < 1 else ""
+        verdict = bounds.verdict(self.to_json()).strip("*")
+        line = f"{line}{self.opponent:>10.1f}{self.speed:>8.2f}  {self.variant:<12}"
+        return f"{line} {verdict:<13}{why}".rstrip()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -121,6 +120,7 @@ class Line:
             "opponent": self.row.opponent,
             "variant": self.variant,
             "opponent_ns": self.opponent,
+            "memcpy_ns": self.memcpy,
             "ratio": self.ratio,
             "simulator_recorded_ns": dict(zip(WAYS, self.simulator, strict=False)),
         }
@@ -208,6 +208,8 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     ratios = races.race_ratios(clock, looked_at)
     limits += [Limit(what, ratio, races.MOST_RATIO) for what, ratio in ratios]
     limits += [vector_limit(clock, function) for function in by_lanes]
+    if several:
+        limits += [Limit(*row, SPEEDUP, least=True) for row in speedups(clock)]
     print(*limits, sep="\n", end="\n" if limits else "")
     for name in sorted(set(record) - {row.name for row in rows()}):
         print(f"recorded but not measured: {name}")
@@ -236,8 +238,8 @@ def prepare(clock: Clock, selected: list[Row], *, quick: bool) -> None:
         clock.add(row.name, per_instruction(row.kernel, clock.seconds))
         if row.numpy is not None:
             clock.add(row.opponent, clock.calling(row.numpy.make()))
-        elif row.copied:
-            clock.add(row.opponent, clock.calling(copies(row.copied), 2 * COPIES))
+        if row.copied:
+            clock.add(row.memcpy, clock.calling(copies(row.copied), 2 * COPIES))
         for variant, made in plain.items() if row.plain else ():
             opponent = Plain(made, row)
             opponent.compare()
@@ -250,7 +252,8 @@ def line_of(row: Row, clock: Clock, record: dict[str, dict[str, Any]]) -> Line:
     theirs = {n: t for n, t in clock.best.items() if n.partition(", ")[0] == row.opponent}
     fastest = min(theirs, key=lambda name: theirs[name]) if theirs else ""
     ours = (max(clock.best[row.name], LEAST), clock.processor[row.name])
-    return Line(row, *ours, theirs.get(fastest), fastest.partition(", ")[2], simulator)
+    variant, memcpy = fastest.partition(", ")[2], clock.best.get(row.memcpy)
+    return Line(row, *ours, theirs.get(fastest), variant, simulator, memcpy)
 
 
 def print_tables(lines: list[Line]) -> None:
@@ -270,7 +273,7 @@ def print_tables(lines: list[Line]) -> None:
         print()
     if plain:
         head = f"{'instruction':<76}{'ours, ns':>10}{'C, ns':>10}{'speed':>8}  {'compiler':<12}"
-        print(f"{head}why below half")
+        print(f"{head}             why")
         print(*(line.next_to_c for line in plain), sep="\n")
         print()
 
@@ -294,16 +297,20 @@ def machine() -> dict[str, str]:
 
 def print_kernels(clock: Clock) -> list[dict[str, Any]]:
     """The table of kernels in Python on each target; its figures."""
-    print(f"\n{'kernels in Python, one thread':<46}{'ours, ms':>9}{'NumPy':>9}{'speed':>8}")
+    heads = "".join(f"{name:>9}" for name in ("NumPy", "speed", "numba", "speed"))
+    print(f"\n{'kernels in Python, one thread':<46}{'ours, ms':>9}{heads}")
     found: list[dict[str, Any]] = []
     for kernel in python_kernels():
         for target in kernel.targets:
             ours, theirs = clock.best[kernel.row(target)], clock.best[kernel.opponent]
-            owed = kernel.owed(target)
-            verdict = "holds" if theirs / ours >= owed else "misses"
-            figures = f"{ours / 1e6:>9.2f}{theirs / 1e6:>9.2f}{theirs / ours:>8.2f}"
+            numba, owed = clock.best.get(kernel.in_numba), kernel.owed(target)
+            holds = theirs / ours >= owed and (not numba or numba / ours >= bounds.NUMBA)
+            figures = f"{ours / 1e6:>9.2f}{theirs / 1e6:>9.2f}{theirs / ours:>9.2f}"
+            figures += f"{numba / 1e6:>9.2f}{numba / ours:>9.2f}" if numba else ""
+            verdict = "holds" if holds else "misses"
             print(f"{kernel.row(target):<46}{figures}  at least {owed:.1f}  {verdict}")
             row = {"name": kernel.name, "target": target, "ns": ours, "numpy_ns": theirs}
+            row |= {"numba_ns": numba, "owed": owed}
             found.append(row | {"processor_ns": clock.processor[kernel.row(target)]})
     return found
 
@@ -314,7 +321,7 @@ def geometric_mean(ratios: list[float]) -> float:
 
 def limits_of(lines: list[Line]) -> Iterator[Limit]:
     """Of moves and products the largest ratio; of narrow sums each."""
-    for rule, (what, most) in RULES.items():
+    for rule, (what, most) in bounds.MOVES.items():
         held = [line for line in lines if line.row.rule == rule and line.ratio]
         for line in held if rule == "products" else held[:0]:
             yield Limit(f"{what}: {line.row.case}", line.ratio or 0.0, most)
@@ -331,16 +338,10 @@ def limits_of(lines: list[Line]) -> Iterator[Limit]:
 
 
 def plain_limits(lines: list[Line]) -> Iterator[Limit]:
-    """How many times as fast as plain C: the mean, and the slowest row without a reason."""
-    speeds = {line.row.name: line.speed for line in lines if line.row.plain and line.speed}
-    unexplained = {line.row.name for line in lines if not line.row.why}
-    if speeds:
+    """How many times as fast as plain C all rows are, in the mean."""
+    if speeds := [line.speed for line in lines if line.row.plain and line.speed]:
         mean = f"speed over that of plain C, geometric mean of {len(speeds)} rows"
-        yield Limit(mean, geometric_mean(list(speeds.values())), MEAN, least=True)
-    if held := {op: speed for op, speed in speeds.items() if op in unexplained}:
-        worst = min(held, key=lambda op: held[op])
-        what = f"speed over that of plain C, slowest row without a reason: {worst.split()[0]}"
-        yield Limit(what, held[worst], LEAST_SPEED, least=True)
+        yield Limit(mean, geometric_mean(speeds), MEAN, least=True)
 
 
 def vector_limit(clock: Clock, function: vectorfunctions.VectorFunction) -> Limit:

@@ -34,7 +34,7 @@ class WholeKernel:
     arrays: Mapping[str, Any]  # Any: as above
     output: str
     numpy: Work
-    least: float = 1.0
+    least: float = 0.9  # on a5, where the stated order of sums costs
 
     @property
     def opponent(self) -> str:
@@ -84,7 +84,7 @@ def gemm(random: np.random.Generator) -> WholeKernel:
     wide, given = (a.astype(np.float32), b.astype(np.float32)), {"a": a, "b": b}
     given["c"] = np.zeros((1024, 1024), np.float32)
     name = "product of 1024x1024x1024"
-    return WholeKernel(name, "gemm_grid.pto", 1, given, "c", lambda: wide[0] @ wide[1], 0.8)
+    return WholeKernel(name, "gemm_grid.pto", 1, given, "c", lambda: wide[0] @ wide[1])
 
 
 def attention(random: np.random.Generator) -> WholeKernel:
@@ -157,5 +157,6 @@ def print_kernels(clock: Clock) -> list[dict[str, Any]]:
         print(kernel.line(clock))
         ours, theirs = clock.best[kernel.name], clock.best[kernel.opponent]
         row = {"name": kernel.name, "target": "a5", "ns": ours, "numpy_ns": theirs}
+        row |= {"numba_ns": None, "owed": kernel.least}
         found.append(row | {"processor_ns": clock.processor[kernel.name]})
     return found

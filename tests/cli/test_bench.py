@@ -8,12 +8,16 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any, TypeAlias
 
+import numpy as np
 import pytest
 
 import longprograms
 import ptokit as pto
 from account.files import ROOT
+
+Array: TypeAlias = np.ndarray[Any, Any]  # Any: of any shape and type
 
 
 def test_a_row_of_the_bench(tmp_path: Path) -> None:
@@ -70,3 +74,22 @@ def test_long_programs_and_first_calls_are_legal(monkeypatch: pytest.MonkeyPatch
     for name in (calls := import_module("firstcalls")).MOST:
         assert callable(calls.made(name))
     assert {*import_module("growing").GROWTHS} >= {"tiles", "branches", "lines", "races"}
+
+
+def test_loops_in_numba_give_what_numpy_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On few elements, and as plain Python: numba is installed by `make bench` only."""
+    monkeypatch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
+    loops, kernels = import_module("numbakernels"), import_module("pythonkernels")
+    for kernel in kernels.python_kernels():
+        wanted, found = ([few(array) for array in kernel.arguments] for _ in range(2))
+        kernel.numpy(*wanted)
+        getattr(loops, kernel.function)(*found)
+        out = int(kernel.out)
+        np.testing.assert_allclose(found[out], wanted[out], 1e-3, 1e-5)
+
+
+def few(array: Array) -> Array:
+    """Return a corner, in f32, that fits those of the other arguments."""
+    widths = {1024: 16, 64: 8, 128: 16, 32: 32, 8: 8}
+    corner = array[: 1 if len(array) == 1 else 16, : widths[array.shape[1]]]
+    return corner.astype(np.float32) if corner.dtype.kind == "f" else corner.copy()
