@@ -239,8 +239,6 @@ class FunctionBase(ABC):
     def _line(self, numbers: Known, repeat: int) -> Access:
         """Return the access of compile-time numbers; `repeat`: of each, along a line."""
         codes = numbers.array.codes
-        if repeat in SPREAD:
-            codes, repeat = codes.repeat(repeat, int(codes.shape[1] > 1)), 1
         values = np.ascontiguousarray(codes.reshape(-1))
         if values.nbytes >= COUNTED and repeat == 1 and _counts(numbers.dtype, values):
             rows, cols = (LINE, STILL) if codes.shape[1] == 1 else (STILL, LINE)
