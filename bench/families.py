@@ -146,7 +146,7 @@ def along_axes() -> Iterator[Spec]:
 
 def products() -> Iterator[Spec]:
     few = "f32 1x64 in bias"
-    transposed = "our right tile lies by columns: 24 shuffles turn 8x8; C's lies in rows"
+    transposed = "our right tile lies by columns: 32 instructions turn 8x8; C's lies in rows"
     for op, acc, pair, bias, shape, why in (
         ("tgemv", ACC, f"{LEFT}, {RIGHT}", BIAS, (1, COLS), transposed),
         ("tgemv.mx", SUMS_OF_ROW, OCTETS_OF_ROW, few, (1, 64), ""),

@@ -214,7 +214,7 @@ def _turner(square: Square, name: str, width: int, copies: int) -> str:
                 ]
                 pieces = [_loaded(code, square, place, 0, across) for place in places]
                 lines.append(_concatenated(code, kind, pieces, across))
-            for number, line in enumerate(_interleaved(lanes, kind, lines)):
+            for number, line in enumerate(interleaved(lanes, kind, lines)):
                 where = _row(code, to, "%apart", number)
                 where = code.let(f"getelementptr i8, ptr {where}, i64 {copy * width}")
                 code.do(f"store {lanes.type(kind)} {line}, ptr {where}, align {square.bits // 8}")
@@ -245,7 +245,7 @@ def _columns(code: Code, square: Square) -> list[str]:
                 a, b = (_concatenated(code, kind, pieces[n : n + 2], piece) for n in (0, 2))
                 lines.append(_halves(lanes, kind, a, b, width))
         for part in zip(*lines, strict=True):
-            columns += _interleaved(lanes, kind, list(part))
+            columns += interleaved(lanes, kind, list(part))
     return columns
 
 
@@ -284,7 +284,7 @@ def _concatenated(code: Code, kind: str, pieces: list[str], width: int) -> str:
     return pieces[0]
 
 
-def _interleaved(lanes: Lanes, kind: str, rows: list[str]) -> list[str]:
+def interleaved(lanes: Lanes, kind: str, rows: list[str]) -> list[str]:
     """Return square blocks side by side, each transposed."""
     size, width, half = lanes.count, len(rows), len(rows) // 2
     places = [b + n // 2 + size * (n % 2) for b in range(0, size, width) for n in range(width)]
