@@ -218,7 +218,7 @@ def bench(chosen: argparse.Namespace) -> dict[str, Any]:
     started = [
         *print_starts("from a cold start", whole.starts(repeats) if start else ()),
         *print_starts("long programs", reading.readings(repeats) if text else ()),
-        *print_starts("growth", growing.growths(min(repeats, 3)) if grown else ()),
+        *print_starts("growth", growing.growths(min(repeats, 2)) if grown else ()),
         *print_starts("on a cluster", clusters.cluster_rows(repeats) if cluster else ()),
     ]
     return {
