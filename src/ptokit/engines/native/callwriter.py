@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from copy import copy
 from typing import Any
 
@@ -12,13 +12,14 @@ from ptokit.engines.kernels.opfunction import OpFunction
 from ptokit.engines.native import calls
 from ptokit.engines.native.calllines import CallLine, CallText
 from ptokit.engines.native.equalops import EmittedOp, EqualOps, OpKind, Place, moved
+from ptokit.engines.native.mainfunction import LARGEST_MEMORY
 from ptokit.engines.native.modulewriter import ModuleWriter
 from ptokit.engines.native.partviews import Views
 from ptokit.engines.native.plan import Purpose
 from ptokit.ir.module import AnyOp, Op
 from ptokit.machine.arguments import Env
 from ptokit.machine.record.code import Code, Condition, Int, Truth, every, text
-from ptokit.machine.record.definite import PlacedFact
+from ptokit.machine.record.definite import PlacedFact, reached
 
 
 @dataclass
@@ -115,6 +116,7 @@ class CallWriter(ModuleWriter):
         requests = len(self.requests)
         call = self._text(op, env, function, kind.places)
         emitted = self.equal.keep(kind, self.recording, function, spoiled(op, self.facts), call)
+        self.recording = emitted.at(kind.places)
         self._learn_once(op, env, emitted, emitted.facts_at(kind.places))
         self._line(call, kind.places, requests)
 
@@ -124,7 +126,8 @@ class CallWriter(ModuleWriter):
         if earlier is None:
             return False
         facts, requests = earlier.facts_at(kind.places), len(self.requests)
-        if not (earlier.adds and self.initial.applied.issuperset(facts)):
+        applied = self.initial.applied
+        if not (earlier.adds and all(fact in applied.get(fact[0], ()) for fact in facts)):
             self.recording = earlier.at(kind.places)
             self._learn_once(op, env, earlier, facts)
         if earlier.call.asks:
@@ -136,22 +139,26 @@ class CallWriter(ModuleWriter):
         return True
 
     def _learn_once(
-        self, op: Op, env: Env, emitted: EmittedOp, facts: Iterable[PlacedFact]
+        self, op: Op, env: Env, emitted: EmittedOp, facts: Sequence[PlacedFact]
     ) -> None:
         """Add what an instruction does to the facts; note what equal ones need not add again."""
         if self._learn(op, env, emitted.function, True) and emitted.adds:
-            self.initial.applied.update(facts)
+            cells = [r.cells for r in self.recording.reads]
+            cells += [store.cells for store in self.recording.stores if store.definite]
+            for fact, one in zip(facts, cells, strict=True):
+                self.initial.applied.setdefault(fact[0], {})[fact] = reached(one)
 
     def _text(self, op: Op, env: Env, function: OpFunction, places: tuple[Place, ...]) -> CallText:
         """Return the text of a call, and of the request if it fails, with addresses left open."""
         before, self.code = self.code, Code(prefix="{0}.")
         requests, there = len(self.requests), dict[Place, Any]()  # Any: symbols
         for number, place in enumerate(places, 1):
-            there[place] = Int(self.code, f"{{{number}}}")
+            there[place] = Int(self.code, f"{{{number}}}", limits=(0, LARGEST_MEMORY))
+        starts = {place[0]: there[place] for place in places}
         function = copy(function)
         pointers = function.pointers.items()
         function.pointers = {key: (name, moved(c, there)) for key, (name, c) in pointers}
-        self._call(op, env, function, every(self.ends()))
+        self._call(op, env, function, every(self.ends(starts)))
         lines, block = "\n".join(self.code.lines), self.code.block
         asks, self.code = len(self.requests) > requests, before
         number = f"{{{len(places) + 1}}}"

@@ -8,14 +8,17 @@ instruction costs a line, and needs proofs of windows that no equal instruction 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from struct import pack
 from typing import Any, NamedTuple, TypeAlias
 
 from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.engines.kernels.opfunction import OpFunction
 from ptokit.engines.native.calllines import CallText
+from ptokit.engines.native.mainfunction import LARGEST_MEMORY
 from ptokit.engines.native.partviews import Views
 from ptokit.ir.module import Op, Value
+from ptokit.isa.lang.environment import ByName
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import ALIASES, FIXPIPE, TARGET
 from ptokit.machine.evaluation import NumpyArray
@@ -60,13 +63,13 @@ class StaticOperand(NamedTuple):
 class EmittedOp(NamedTuple):
     """The recording and the function of an instruction on operands at these places.
 
-    `facts` are windows that are read or written, with the number of the place: see `Initial`.
+    `facts` are windows that are read or written, with a number instead of the address.
     """
 
     recording: Recording
     function: OpFunction
     places: tuple[Place, ...]
-    facts: tuple[tuple[int, int], ...]
+    facts: tuple[PlacedFact, ...]
     spoiled: tuple[str, ...]  # the operands that hardware uses as scratch
     call: CallText
 
@@ -77,14 +80,16 @@ class EmittedOp(NamedTuple):
 
     def facts_at(self, places: Sequence[Place]) -> list[PlacedFact]:
         """Return the windows of operands at other places."""
-        return [(window, places[number][1]) for window, number in self.facts]
+        return [(name, window, places[number][1]) for name, window, number in self.facts]
 
     def at(self, places: Sequence[Place]) -> Recording:
         """Return the recording for operands at other places."""
         there = dict(zip(self.places, (address for _, address in places), strict=True))
         old = self.recording
-        reads = [WindowRead(moved(r.cells, there), r.row_span, r.col_span) for r in old.reads]
-        stores = [replace(store, cells=moved(store.cells, there)) for store in old.stores]
+        reads = [
+            WindowRead(_in_array(moved(r.cells, there)), r.row_span, r.col_span) for r in old.reads
+        ]
+        stores = [replace(s, cells=_in_array(moved(s.cells, there))) for s in old.stores]
         return Recording(stores, reads, ends=old.ends)
 
 
@@ -97,6 +102,8 @@ class EqualOps:
     operands: dict[Value, StaticOperand] = field(default_factory=dict[Value, StaticOperand])
     numbers: dict[Parts, int] = field(default_factory=dict[Parts, int])  # of parts of a kind
     eligible: dict[type[Instr], bool] = field(default_factory=dict[type[Instr], bool])
+    arrays: set[int] = field(default_factory=set[int])  # the numbers of spaces with views
+    refused: set[Parts] = field(default_factory=set[Parts])  # kinds that cannot be kept
 
     def kind(self, op: Op, env: Mapping[Value, object], views: Views) -> OpKind | None:
         """Return the kind of an instruction; None if one of its numbers is symbolic.
@@ -118,7 +125,10 @@ class EqualOps:
             parts += name, found.number
             if found.place is not None:
                 placed.append((found.place, found.size))
+        arrays = [space for (space, _), _ in placed if space in self.arrays]
         parts += _distances(placed)
+        if len({*arrays}) < len(arrays) or tuple(parts) in self.refused:
+            return None
         return OpKind(tuple(parts), tuple(place for place, _ in placed))
 
     def keeps(self, kind: OpKind, recording: Recording, function: OpFunction) -> bool:
@@ -139,23 +149,23 @@ class EqualOps:
         call: CallText,
     ) -> EmittedOp:
         """Keep an instruction for equal ones; `call` is the text of its call."""
-        facts: list[tuple[int, int]] = []
+        facts: list[PlacedFact] = []
         for some in recording.reads:
             facts.append(self._fact(kind, some.cells, some.row_span, some.col_span))
         for store in recording.stores:
             if store.definite:
-                window, place = self._fact(kind, store.cells, store.rows, store.cols)
-                facts.append((window + 1, place))
+                name, window, place = self._fact(kind, store.cells, store.rows, store.cols)
+                facts.append((name, window + 1, place))
         made = EmittedOp(recording, function, kind.places, tuple(facts), tuple(spoiled), call)
         self.emitted[kind.parts] = made
         return made
 
     def _fact(
         self, kind: OpKind, cells: Elements, rows: AxisWindow, cols: AxisWindow
-    ) -> tuple[int, int]:
-        """Return the number of a window, and that of its place."""
+    ) -> PlacedFact:
+        """Return the memory of a window, its number, and that of its place."""
         text = repr((cells.dtype.name, cells.map, cells.origin, rows, cols))
-        return 2 * self._number(text, space_of(cells).number), kind.places.index(_place(cells))
+        return space_of(cells).name, 2 * self._number(text), kind.places.index(_place(cells))
 
     def _operand(self, value: Value, handle: Any, views: Views) -> StaticOperand | None:
         """Return what is known of an operand (Any: a handle or a number)."""
@@ -175,14 +185,18 @@ class EqualOps:
         if isinstance(handle, TracedTile):
             parts, size = self._tile(handle), handle.type.nbytes
         elif isinstance(handle, TracedView):
-            parts, size = self._view(handle), 1
+            parts = self._view(handle)
+            size = cells.dtype.nbytes(cells.map.span) if parts else 0
+            cells = handle.elements if parts is None else _from_start(cells)
         else:
             parts = _literal(handle)
             parts = None if parts is None else (self._text(value.type), *parts)
         if parts is None:
             return None
         place = _place(cells) if size else None
-        return StaticOperand(handle, cells, view, self._number(*parts), place, size)
+        return StaticOperand(
+            handle, handle.elements if size else None, view, self._number(*parts), place, size
+        )
 
     def _number(self, *parts: object) -> int:
         return self.numbers.setdefault(parts, len(self.numbers))
@@ -191,6 +205,7 @@ class EqualOps:
         kind, cells = tile.type, tile.elements
         numbers = cells.address, cells.origin, *tile.valid, *kind.valid
         moves = tile.slot or tile.sizes or cells.map is not kind.map
+        moves = moves or space_of(cells).memory is not None
         if moves or kind.loc is Loc.REGISTER or not all(type(n) is int for n in numbers):
             return None
         place = cells.address if kind.loc is not Loc.VEC else None  # the ends of L0 matter
@@ -201,7 +216,13 @@ class EqualOps:
         numbers = cells.address, cells.origin, *kind.shape, *(kind.stride or ())
         if view.since is not None or not all(type(n) is int for n in numbers) or not settled(cells):
             return None
-        return self._text(kind), space_of(cells).number, *numbers[:2], repr(cells.map)
+        space = space_of(cells)
+        if space.memory is None or cells.address != 0 or cells.dtype.packed:
+            return None
+        if cells.dtype.nbytes(cells.origin + cells.map.span) > LARGEST_MEMORY:
+            return None
+        self.arrays.add(space.number)
+        return self._text(kind), space.number, repr(cells.map)
 
     def _text(self, kind: object) -> str:
         """Return a type as text, made once."""
@@ -211,10 +232,34 @@ class EqualOps:
         return found[1]
 
 
+def from_start(values: ByName) -> ByName:
+    """Return operands for a body; views, which begin somewhere in an array, have its address."""
+    found = dict(values)
+    for name, value in values.items():
+        if isinstance(value, TracedView):
+            found[name] = view = copy(value)
+            view.elements = _from_start(value.elements)
+    return found
+
+
+def _from_start(cells: Elements) -> Elements:
+    """Return the elements of a view, counted from its first one."""
+    start = cells.address + cells.dtype.nbytes(cells.origin)
+    return Elements(cells.memory, start, cells.dtype, cells.map)
+
+
 def moved(cells: Elements, there: Mapping[Place, Any]) -> Elements:
     """Return the same elements at another address, given for their place (Any: a Num)."""
     address = there[_place(cells)]
     return Elements(cells.memory, address, cells.dtype, cells.map, cells.origin, cells.end)
+
+
+def _in_array(cells: Elements) -> Elements:
+    """Return the elements of a view, counted from the first one of its array."""
+    if space_of(cells).memory is None or cells.address % cells.dtype.size:
+        return cells
+    origin = cells.address // cells.dtype.size + cells.origin
+    return Elements(cells.memory, 0, cells.dtype, cells.map, origin)
 
 
 def _distances(placed: Sequence[tuple[Place, int]]) -> list[object]:

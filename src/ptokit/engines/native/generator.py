@@ -21,6 +21,7 @@ from ptokit.engines.kernels.overlap import related
 from ptokit.engines.native import calls
 from ptokit.engines.native.callwriter import CallWriter
 from ptokit.engines.native.coroutines import suspend
+from ptokit.engines.native.equalops import from_start
 from ptokit.engines.native.flow import compiled_regions, look, spend
 from ptokit.engines.native.frame import Purpose
 from ptokit.engines.native.localregisters import on_registers
@@ -337,8 +338,8 @@ class Compiler(CallWriter):
         self.forwarding.begin(op, env)
         page, seldom = op.page, op.page.needs is not None and self.facts.target.registers
         alike = not self.code.answers and self.forwarding.copies(op)
-        kind = self.equal.kind(op, env, self.views) if alike else None
-        if kind and not (pending or seldom) and self._again(op, env, kind):
+        kind = self.equal.kind(op, env, self.views) if alike and not seldom else None
+        if kind and not pending and self._again(op, env, kind):
             return
         values = self._values(op, env)
         seen = environment(page, values, op.attrs, self.facts.target)
@@ -353,10 +354,11 @@ class Compiler(CallWriter):
             self.leave_where_too_large()
             with self.code.when(condition & size):
                 self._ask(op, env, Purpose.REGISTERS)
-        settled = condition is True and size is True
+        settled = condition is True and size is True and met is True
         if kind and settled and self._again(op, env, kind):
             return
-        inputs = self._arguments(op, env, values)
+        kind = kind if settled else None
+        inputs = self._arguments(op, env, from_start(values) if kind else values)
         before = [(v, v.elements) for v in values.values() if isinstance(v, Recorded)]
         self.recording.guards += [g for v, _ in before for g in getattr(v, "assumed", ())]
         page.run(**inputs)
@@ -373,10 +375,15 @@ class Compiler(CallWriter):
             return
         spoils = [*self.spoiled(op, values)]
         function = self._function(op, env, condition)
-        if kind and settled and function and self.equal.keeps(kind, self.recording, function):
+        if kind is None:
+            self._perform(op, env, function, condition, size)
+        elif function and self.equal.keeps(kind, self.recording, function):
             self._new_kind(op, env, function, kind)
         else:
-            self._perform(op, env, function, condition, size)
+            self.equal.refused.add(kind.parts)
+            self.recording = Recording()
+            self._move(op, env, pending)
+            return
         self.spoil(spoils, size)
 
     def _arguments(self, op: Op, env: Env, values: ByName) -> ByName:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from copy import copy
 from functools import cached_property
@@ -189,14 +189,19 @@ class MainFunction:
             self.variables.append(field_of(place))
         return name
 
-    def ends(self) -> list[Truth]:
-        """Return conditions that the windows of views end inside their arrays."""
+    def ends(self, starts: Mapping[int, Int] | None = None) -> list[Truth]:
+        """Return conditions that the windows of views end inside their arrays.
+
+        `starts`: the addresses of views whose elements are counted from the first one, by space.
+        """
         found: list[Truth] = []
         for space, dtype, end in self.recording.ends:
             if space.number == FRAME.number:  # rules guarantee that indices are inside local arrays
                 continue
             size = Int(self.code, self.memory(space.number, 2), limits=(0, LARGEST_MEMORY))
             bits = end * dtype.bits
+            if starts is not None and space.number in starts:
+                bits = starts[space.number] * 8 + bits
             enough = size >= -(-bits // 8) if isinstance(bits, int) else size * 8 >= bits
             found.append(enough)
         return found

@@ -27,7 +27,7 @@ from ptokit.values.layouts import known
 
 Shadows = dict[str, Codes]
 Place: TypeAlias = "tuple[str, object, int]"  # a memory, an address or None, and bytes
-PlacedFact: TypeAlias = "tuple[int, int]"  # a window, by number, and its address
+PlacedFact: TypeAlias = "tuple[str, int, int]"  # a memory, a window, by number, and its address
 Line = tuple[str, str, int]  # start, count and step of an axis of a window, as text of the code
 ONE: Line = "0", "1", 1
 
@@ -123,9 +123,12 @@ class Loss(NamedTuple):
         """Return whether a proven window, of these bytes, may have some of the elements."""
         if window.memory != self.memory or (self.window is not None and window.apart(self.window)):
             return False
-        if bytes is None or self.bytes is None:
-            return True
-        return bytes.start < self.bytes.stop and self.bytes.start < bytes.stop
+        return meets(self.bytes, bytes)
+
+
+def meets(one: range | None, other: range | None) -> bool:
+    """Return whether ranges of bytes may overlap; None is an unknown one."""
+    return one is None or other is None or (one.start < other.stop and other.start < one.stop)
 
 
 @dataclass
@@ -164,7 +167,8 @@ class Initial:
         self.unproven: set[str] = set()
         self.fallen: set[str] = set()  # memories that become undefined in loops: no proof holds
         self.entered: list[OpenLoop] = []
-        self.applied: set[PlacedFact] = set()  # windows that need no further proof; see `effects`
+        # by memory: windows that need no further proof, with their bytes; see `effects`
+        self.applied: dict[str, dict[PlacedFact, range | None]] = {}
 
     def shadow(self, name: str) -> Codes | None:
         """Return the shadow of a memory; None: all of it is defined."""
@@ -180,18 +184,22 @@ class Initial:
 
         `counts`: the extents of its output, if the instruction does nothing for an empty output.
         Return whether all reads are proven. If so, and if nothing becomes undefined, the caller may
-        add its windows to `applied`: as long as they are there, they add nothing to the facts.
+        add its windows to `applied`: they add nothing to the facts as long as they are there.
         """
         before = None if counts is None else self.copy()
-        proven = self._effects(recording)
+        proven, unmarked = self._effects(recording)
         if before is not None:
             self.meet(before, self.copy())
         if proven:
-            self._name(recording, counts)
+            self._name(recording, unmarked if before is None else recording.stores, counts)
         return proven
 
-    def _effects(self, recording: Recording) -> bool:
-        """Apply an instruction that executes; return whether all of its reads are proven."""
+    def _effects(self, recording: Recording) -> tuple[bool, list[WindowStore]]:
+        """Apply an instruction that executes.
+
+        Return whether all of its reads are proven, and the stores that shadows do not show.
+        """
+        unmarked: list[WindowStore] = []
         reads = [self.read(r.cells, r.row_span, r.col_span) for r in recording.reads]
         for store in recording.stores:
             shadow = self.shadow(self.name_of(store.cells))
@@ -203,20 +211,24 @@ class Initial:
                 self.lose(store, shadow)
                 continue
             rows, cols = exactly(store.rows), exactly(store.cols)
-            if rows and cols and store.definite:
-                self.mark(store, shadow, rows, cols)
-        return all(reads)
+            if not (rows and cols and store.definite and self.mark(store, shadow, rows, cols)):
+                unmarked.append(store)
+        return all(reads), unmarked
 
-    def mark(self, store: WindowStore, shadow: Codes, rows: range, cols: range) -> None:
-        """Mark the bytes of a store of defined elements."""
-        mark(shadow, store.cells, rows, cols)
+    def mark(self, store: WindowStore, shadow: Codes, rows: range, cols: range) -> bool:
+        """Mark the bytes of a store of defined elements; return whether the shadow shows them."""
+        return mark(shadow, store.cells, rows, cols)
 
-    def _name(self, recording: Recording, counts: tuple[str, ...] | None) -> None:
-        """Prove written windows by name.
+    def _name(
+        self, recording: Recording, stores: list[WindowStore], counts: tuple[str, ...] | None
+    ) -> None:
+        """Prove written windows by name, those of some stores.
 
         `counts`: if one of them is 0, nothing is written; the window has to be empty then, too.
         """
         for number, store in enumerate(recording.stores):
+            if store not in stores:
+                continue
             window = NamedWindow.of(store.cells, store.rows, store.cols)
             extents = text(store.rows.count), text(store.cols.count)
             pairs = zip(counts or extents, extents, strict=True)
@@ -245,6 +257,7 @@ class Initial:
             or not _within(elements, down, across)
         ):
             shadow[:] = 0
+            self.applied.clear()
         else:
             elements.undefine(down, across)
         lost = NamedWindow.of(store.cells, store.rows, store.cols)
@@ -254,8 +267,10 @@ class Initial:
         self, name: str, bytes: range | None, lost: NamedWindow | None = None
     ) -> None:
         """Drop proofs of windows of a memory that may have some of these bytes."""
-        self.applied.clear()
         loss = Loss(name, bytes, lost)
+        facts = self.applied.get(name, {})
+        for fact in [fact for fact, some in facts.items() if meets(bytes, some)]:
+            del facts[fact]
         for loop in self.entered:
             loop.lost.append(loss)
         self.windows = {w: some for w, some in self.windows.items() if not loss.meets(w, some)}
@@ -272,19 +287,19 @@ class Initial:
 
     def proven(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> bool:
         """Return whether a window is defined, as far as it is known here."""
-        window = NamedWindow.of(cells, rows, cols)
-        if window in self.windows or any(w.covers(window) for w in self.windows):
-            return True
-        if self._everywhere(cells):
-            return True
         elements, down, across = self._elements(cells), around(rows), around(cols)
-        return (
+        if (
             elements is not None
             and down is not None
             and across is not None
             and _within(elements, down, across)
             and elements.unwritten(down, across) is None
-        )
+        ):
+            return True
+        window = NamedWindow.of(cells, rows, cols)
+        if window in self.windows or any(w.covers(window) for w in self.windows):
+            return True
+        return self._everywhere(cells)
 
     def _everywhere(self, cells: Elements) -> bool:
         """Return whether all elements are defined at every address in the limits of a symbol."""

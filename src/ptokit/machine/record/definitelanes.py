@@ -190,11 +190,11 @@ class DefiniteLanes(Initial):
 
     # the facts of memories
 
-    def mark(self, store: WindowStore, shadow: Codes, rows: range, cols: range) -> None:
+    def mark(self, store: WindowStore, shadow: Codes, rows: range, cols: range) -> bool:
         if isinstance(num(store.cells.address), int):
-            super().mark(store, shadow, rows, cols)
-        else:
-            self._in_each_iteration(store, shadow, np.ones((1, 1), np.bool_))
+            return super().mark(store, shadow, rows, cols)
+        self._in_each_iteration(store, shadow, np.ones((1, 1), np.bool_))
+        return False
 
     def proven(self, cells: Elements, rows: AxisWindow, cols: AxisWindow) -> bool:
         if super().proven(cells, rows, cols):
