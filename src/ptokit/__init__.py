@@ -4,9 +4,9 @@ Each name is fetched from where it lives when it is first used: importing ptokit
 a program pays for the parts it uses.
 """
 
-import typing as _typing
+TYPE_CHECKING = False  # `typing` has it, and takes longer to import than all else here
 
-if _typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     from ptokit.api import intrinsics
     from ptokit.api.compare import Comparison, compare
     from ptokit.api.cxx.cxxkernel import cxx
@@ -150,6 +150,7 @@ if _typing.TYPE_CHECKING:
     __all__ += intrinsics.__all__
     __all__ += valuenames.__all__
 else:
+    del TYPE_CHECKING
     _HOMES = {
         "diagnostics.diagnostic": "CallError Diagnostic PtoError",
         "api.compare": "Comparison compare",

@@ -55,7 +55,7 @@ del sys.modules["llvmlite"], sys.modules["greenlet"]
 """
 # what a fresh process does -> the modules it may not have loaded afterwards
 WITHOUT = {
-    "import ptokit": ("numpy", "click", "ml_dtypes", "ptokit.isa", *HEAVY),
+    "import ptokit": ("typing", "numpy", "click", "ml_dtypes", "ptokit.isa", *HEAVY),
     "import ptokit; ptokit.f32, ptokit.PtoError": ("click", "ml_dtypes", "ptokit.machine", *HEAVY),
     "import ptokit; ptokit.tile('vec', 'f32', 16, 32)": (
         *("click", "ml_dtypes", "ptokit.api.eager", "ptokit.text.read.reader"),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+TYPE_CHECKING = False  # `import ptokit` does without `typing`, which has it
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 PROVIDERS: dict[str, Callable[[], object]] = {}  # a module, imported when it is asked for
 
