@@ -5,13 +5,18 @@ Channels of a position lie side by side: compiled code moves them in runs where 
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 import ptokit as pto
 from every import every
 from oracles.feature_maps import patches
+from ptokit.machine import cache
+from ptokit.machine.objectcode import ParsedModule
 
 SHAPE, ROWS, COLS = (2, 2, 5, 4, 8), 40, 44  # the last group of channels is half a group
 HOW = SimpleNamespace(
@@ -56,3 +61,20 @@ def test_at_run_time_positions(steps: tuple[int, int]) -> None:
     found = pto.loads(program(*steps)).run(*arrays, engine="native")["l"]
     last = steps[0] * (TIMES - 1), steps[1] * (TIMES - 1)
     assert np.array_equal(found, patches(image, HOW, last, (ROWS, COLS)))
+
+
+def test_channels_are_loaded_together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PTOKIT_CACHE", str(tmp_path))
+    texts, original = list[str](), cache.parsed
+
+    def parsed(text: str, processor: cache.Processor) -> ParsedModule:
+        texts.append(text)
+        return original(text, processor)
+
+    monkeypatch.setattr(cache, "parsed", parsed)
+    arrays = np.ones(SHAPE, np.float32), np.zeros((ROWS, COLS), np.float32)
+    for steps in ((7, 8), (0, 0)):
+        pto.loads(program(*steps)).run(*arrays, engine="native")
+    text = "\n".join(texts)
+    assert "x float>, ptr" in text
+    assert not re.search(r"insertelement <\d+ x float>", text)

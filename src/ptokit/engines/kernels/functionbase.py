@@ -216,7 +216,8 @@ class FunctionBase(ABC):
         if isinstance(source, WindowRead):
             rows, cols, (down, across) = source.row_span, source.col_span, leaf.repeat
             lies = known(source.cells.map.cols.digits[-1][1], cols.step) and not leaf.shares_bytes
-            spread = spread and across in SPREAD and not leaf.swap and lies
+            alone = leaf.swap or leaf.cuts
+            spread = spread and across in SPREAD and not alone and lies
             access = self.access(
                 source.cells, rows, cols, repeat=(down, 1) if spread else leaf.repeat
             )
@@ -227,7 +228,7 @@ class FunctionBase(ABC):
             if known(cols.count, 1):
                 access.cols = _standing(access, access.cols)
         elif isinstance(source, Known) and source.constant is None:
-            access = self._line(source, max(leaf.repeat))
+            access = self._line(source, max(leaf.repeat), spread=not leaf.cuts)
         elif isinstance(source, Positions):
             access = counters()[source.axis]
         else:
@@ -236,7 +237,7 @@ class FunctionBase(ABC):
             access.rows, access.cols = access.cols, access.rows
         return access
 
-    def _line(self, numbers: Known, repeat: int) -> Access:
+    def _line(self, numbers: Known, repeat: int, *, spread: bool) -> Access:
         """Return the access of compile-time numbers; `repeat`: of each, along a line."""
         codes = numbers.array.codes
         values = np.ascontiguousarray(codes.reshape(-1))

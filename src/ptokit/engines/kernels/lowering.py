@@ -49,6 +49,7 @@ class Leaf(Traced):
         rows, cols = source.rows * down, source.cols * across
         super().__init__(source.dtype, *((cols, rows) if swap else (rows, cols)))
         self.source, self.swap, self.repeat = source, swap, (down, across)
+        self.cuts = False  # loops are cut where the next element begins
 
     @property
     def shares_bytes(self) -> bool:
@@ -77,7 +78,9 @@ class RunGather(Gather):
     """
 
     def __init__(self, taken: Taken, places: RunPlaces, cells: Elements, fill: int) -> None:
-        super().__init__(taken, Leaf(places.begins, repeat=(1, places.size)), None, cells)
+        begins = Leaf(places.begins, repeat=(1, places.size))
+        begins.cuts = True  # a run is one load
+        super().__init__(taken, begins, None, cells)
         self.size, self.whole, self.fill = places.size, places.whole, fill
         self.column = Leaf(Positions(1, taken.cols))
 
