@@ -8,6 +8,7 @@ import numpy as np
 
 import ptokit as pto
 from ptokit import f32
+from ptokit.engines.native import hostthreads
 
 
 @pto.kernel(shapes="x[m, 8] y[m, 8]")
@@ -26,7 +27,7 @@ def test_a_run_on_used_memories_finds_what_no_instruction_wrote() -> None:
     program = first_rows.program(x, y, 8)
     executable = program.compile(blocks=4, engine="native")
     arrays = {"x": x, "y": y, "m": 32}
-    with patch("os.cpu_count", return_value=2):
+    with patch("os.cpu_count", return_value=2), patch.object(hostthreads, "LEAST", 0):
         runs = [executable.execute({**arrays, "rows": rows}) for rows in (8, 4, 4, 8)]
     unwritten = [[w.seen for w in run.warnings] for run in runs]
     assert unwritten[0] == unwritten[3] == []

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain
+from math import inf
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +19,7 @@ from ptokit.engines.native.blockrange import RangeResult, Sizes
 from ptokit.engines.native.compile import CompiledBody, Variant, variant_of
 from ptokit.engines.native.drive import drive
 from ptokit.engines.native.frame import BLOCK, CELL, WAITING
-from ptokit.engines.native.hostthreads import at_once, dealt
+from ptokit.engines.native.hostthreads import at_once, dealt, pays
 from ptokit.engines.native.plan import Plan, shared_arrays
 from ptokit.engines.native.queuewaits import waiting_lines
 from ptokit.engines.native.session import Worker, taken_warnings
@@ -247,6 +249,8 @@ class _Launch:
         self.earlier = {COUNTERS: rank.grid.shared_memories()[COUNTERS]}
         self.scheduled: Scheduled | None = None
         self.told: dict[int, str] = {}  # descriptions of waits, by the offset of their counter
+        self.took = inf  # seconds of all threads in the last run
+        self.own = 0.0  # seconds of this one
         self.failed: list[int] = []  # ranges of blocks that end the later ones
         self.others: dict[int, list[_Launch]] = {}  # of the last blocks, by the number of threads
         self.on_threads: tuple[_Launch, ...] = (self,)  # the last launch
@@ -279,7 +283,8 @@ class _Launch:
     def switched_at_once(self) -> Iterator[Sequence[Worker]]:
         """Run all blocks as `switched`, ranges of independent blocks on threads of their own."""
         every = range(self.rank.grid.blocks)
-        self.span, *later = dealt(every) if self.independent else [every]
+        alone = not (self.independent and pays(self.took))
+        self.span, *later = [every] if alone else dealt(every)
         count = len(later)
         if count not in self.others:
             given = self.rank, self.envs, self.limits
@@ -289,6 +294,7 @@ class _Launch:
         self.on_threads = self, *self.others[count]
         works = [partial(one.switched, one.begun()) for one in self.on_threads]
         yield from at_once(works, partial(self.failed.append, -1))
+        self.took = sum(one.own for one in self.on_threads)
 
     @property
     def every_worker(self) -> Iterator[Worker]:
@@ -320,7 +326,9 @@ class _Launch:
         zeroed = [] if grid.together else list(self.shared[0].values())
         kept = [] if grid.together else [(self.shared[0][COUNTERS], self.earlier[COUNTERS])]
         self.scheduled = scheduled = Scheduled(workers, [*zeroed, self.signals], rounds, kept)
+        begin = perf_counter()
         left = drive(*scheduled)
+        self.own = perf_counter() - begin
         for worker in workers:
             if worker.problem is not None:
                 problem, block = worker.problem

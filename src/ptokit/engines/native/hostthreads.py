@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 T = TypeVar("T")
+LEAST = 200e-6  # seconds of blocks that are worth threads: to start and await one takes a third
+
+
+def pays(seconds: float) -> bool:
+    """Return whether threads end blocks earlier that take so long on one thread."""
+    return seconds >= LEAST
 
 
 def dealt(blocks: range) -> list[range]:
@@ -26,10 +32,9 @@ def at_once(works: Sequence[Callable[[], T]], stop: Callable[[], object]) -> lis
 
     If one fails, `stop` is called, and the error of the first one is raised when all have ended.
     """
-    first, *others = works
-    rest = [_threads().submit(work) for work in others]
+    rest = [_threads().submit(work) for work in works[1:]]
     try:
-        return [first(), *(other.result() for other in rest)]
+        return [works[0](), *(other.result() for other in rest)]
     except BaseException:  # perhaps an interrupt: the other threads still use the memories
         stop()
         for other in rest:

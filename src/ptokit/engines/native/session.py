@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from functools import cached_property, partial
+from math import inf
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ from ptokit.engines.native.frame import (
     TOO_LARGE,
     Purpose,
 )
-from ptokit.engines.native.hostthreads import at_once, dealt
+from ptokit.engines.native.hostthreads import at_once, dealt, pays
 from ptokit.engines.native.plan import Plan, Request
 from ptokit.engines.native.queuewaits import QueuedCore, tried, wait_for_any
 from ptokit.engines.reference.interpreter import (
@@ -93,6 +95,7 @@ class Session:
     crew: list[Worker] = field(default_factory=list["Worker"])  # all workers of the run
     failed: list[int] = field(default_factory=list[int])  # workers of later blocks are stopped
     sole: Worker | None = None  # the worker that runs all blocks
+    took: float = inf  # seconds of all threads in the last run
     # workers of parallel runs, by their first block and their number
     idle: dict[tuple[int, int], list[Worker]] = field(default_factory=dict[Any, Any])
     known: dict[object, Any] = field(default_factory=dict[object, Any])  # Any: see `Logged`
@@ -124,7 +127,7 @@ class Session:
         """
         self.code.wait()
         growing = [m for m in self.arrays.values() if m.growable and m.shape is None]
-        one_thread |= self.plan.serial or self.limits.most is not None
+        one_thread |= self.plan.serial or self.limits.most is not None or not pays(self.took)
         if span is not None:
             workers = [Worker(self, self.core, span.start, span.stop, blocks)]
             workers[0].run()
@@ -145,6 +148,7 @@ class Session:
             if growing and len(workers) > 1:
                 raise Grown
             raise problem.noted(f"in block {index}") from None
+        self.took = sum(worker.took for worker in workers)
         first, *others = [worker.counts() for worker in workers]
         return (workers[0].final() if blocks == 1 else self.real), sum(others, first)
 
@@ -211,6 +215,7 @@ class Worker:
     problem: tuple[BaseException, int] | None = None
     asked: bool = False  # whether the reference executed an instruction
     needed: bool = False  # whether it was asked for more than the growth of an array
+    took: float = 0.0  # seconds of the last run
     times: list[int] = field(default_factory=list[int])  # how often what is counted ran
     counted: Counter[str] = field(default_factory=Counter[str])
 
@@ -268,10 +273,12 @@ class Worker:
 
     def run(self) -> None:
         """Run the blocks; keep the fault of the program in `problem`."""
+        begin = perf_counter()
         try:
             failed = self.session.code.launch(*self.places, self.start(), self.first, self.last)
         finally:
             self.stop()
+        self.took = perf_counter() - begin
         assert bool(failed) == (self.problem is not None)
         if self.problem is not None:
             self.session.failed.append(self.first)
