@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from ptokit.diagnostics.dataclass import dataclass, replace
+from ptokit.engines.kernels.loads import in_row_order
 from ptokit.engines.kernels.overlap import MUST_ALIAS, NO_ALIAS, Overlap
 from ptokit.engines.kernels.runs import RunPlaces, Runs
 from ptokit.machine.memory import Elements
@@ -199,6 +200,8 @@ class Preparation:
         return self._in_runs(taken, code)
 
     def _in_runs(self, node: Taken, fill: int = 0) -> RunGather | None:
+        if not in_row_order(node.cells.map, node.over):
+            return None
         places = self.runs.places(node, self._temporary)
         return None if places is None else RunGather(node, places, self._table(node), fill)
 
