@@ -60,7 +60,10 @@ def converted(
     if src.is_int and dtype.is_int:
         return _resized(x, dtype, saturate)
     if dtype.is_int:
-        return _integers(_whole(_decoded(x), rounding), dtype, saturate, _reach(src))
+        number = _decoded(x)
+        added = saturate and dtype.bits <= 16 and rounding is Rounding.RINT  # to WHOLE: it rounds
+        whole = number if added else _whole(number, rounding)
+        return _integers(whole, dtype, saturate, _reach(src))
     if rounding is Rounding.NONE:
         rounding = Rounding.RINT
     if dtype == f32:
@@ -158,7 +161,10 @@ def _whole(x: Array, rounding: Rounding) -> Array:
 
 
 def _integers(whole: Array, dtype: DType, saturate: bool, reach: int) -> Array:
-    """Return whole f32 as integers; the finite ones are at most `reach` (bits of f32)."""
+    """Return whole f32 as integers; the finite ones are at most `reach` (bits of f32).
+
+    Numbers that saturate to 16 bits or fewer need not be whole: their sum rounds half to even.
+    """
     low, high = _range(dtype)
     if saturate and dtype.bits <= 16:
         small = whole.isnan().where(0.0, whole).clamp(float(low), float(high))
