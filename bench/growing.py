@@ -62,13 +62,13 @@ GROWTHS = {
     ),
     "straight": Growth(
         "compiling 10,000 instructions in a row",
-        lambda: longprograms.chain(10_000),
+        lambda: longprograms.straight(10_000),
         lambda text: compiled(text, {}),
         3_000,
     ),
     "races": Growth(
         "races of 1,600 lines with symbolic arguments",
-        lambda: longprograms.phases(22),
+        lambda: longprograms.phases(20),
         raced,
         3_000,
     ),

@@ -36,6 +36,18 @@ def chain(count: int, kind: str = TILE) -> str:
     return "\n".join(["func.func @f() {", *lines, "return", "}"])
 
 
+def straight(count: int) -> str:
+    """So many sums on eight tiles, each written before."""
+    lines = ["%x = arith.constant 1.0 : f32"]
+    for n in range(8):
+        lines.append(f"%t{n} = pto.alloc_tile : {TILE}")
+        lines.append(f"pto.texpands ins(%x : f32) outs(%t{n} : {TILE})")
+    for n in range(count):
+        a, b, c = n % 8, n % 7, n % 5
+        lines.append(f"pto.tadd ins(%t{a}, %t{b} : {TILE}, {TILE}) outs(%t{c} : {TILE})")
+    return "\n".join(["func.func @f() {", *lines, "return", "}"])
+
+
 def decisions(count: int) -> str:
     """A kernel that lists requests, without a loop, as models that are unrolled have them."""
     head = ", ".join(f"%{name}: {ELEMENT}" for name in LISTED)

@@ -68,6 +68,7 @@ def test_long_programs_and_first_calls_are_legal(monkeypatch: pytest.MonkeyPatch
     """Short ones of each kind; calls are made, other tests execute these kernels."""
     monkeypatch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
     texts = [longprograms.chain(5), longprograms.decisions(2), longprograms.phases(1)]
+    texts.append(longprograms.straight(20))
     texts += [import_module("reading").program(30), import_module("clusters").TEXT]
     for text in texts:
         assert not any(found.is_error for found in pto.loads(text).check("a2a3"))
