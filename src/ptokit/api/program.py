@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Unpack
 
@@ -47,8 +47,8 @@ LEVEL3_FORMS = ("dps", "cpp")
 class Program(Rich):
     """A module and the operations on it, made by `load` and `loads`; the module does not change."""
 
-    key: str | None = None  # of the text
     _read: Callable[[], Module]
+    _text: str | None = None
 
     def __init__(self, module: Module) -> None:
         self._read = lambda: module
@@ -57,8 +57,13 @@ class Program(Rich):
     def of_text(cls, read: Callable[[], Module], key: str) -> Program:
         """Return the program of a text with this key, which is read when it is needed."""
         made = object.__new__(cls)
-        made._read, made.key = read, key
+        made._read, made._text = read, key
         return made
+
+    @property
+    def known(self) -> tuple[str, Sequence[Value] | None] | None:
+        """The key of its stored runs, and perhaps arguments, if no work is needed to know them."""
+        return None if self._text is None else (self._text, None)
 
     @property
     def module(self) -> Module:
@@ -286,12 +291,7 @@ class Program(Rich):
         how: RunWords = {"engine": engine, "max_instructions": max_instructions, "timeout": timeout}
         more: RunWords = {"fixpipe": fixpipe, "schedule": schedule, "strict": strict}
         options = options_of(**which | how | more)
-        done = self.launch(options, given, arrays, cluster=cluster)
-        if done.warnings:
-            from ptokit.machine.undefinedstore import told
-
-            told(done.warnings)
-        return done.outputs
+        return self.launch(options, given, arrays, cluster=cluster).told()
 
     @door
     @takes(RunWords)
@@ -347,8 +347,8 @@ class Program(Rich):
         def make() -> Executable:
             from ptokit.launch.executable import Executable
 
-            if self.key is not None:
-                return Executable.of_text(lambda: self._launched(options), options, self.key)
+            if (known := self.known) is not None:
+                return Executable.of_key(partial(self._launched, options), options, *known)
             func, cores = self._launched(options)
             return Executable(func, options, cores)
 

@@ -53,6 +53,14 @@ class Run(Rich):
     whole: bool = False
     interpreted: tuple[tuple[str, str], ...] = ()
 
+    def told(self) -> dict[str, AnyArray]:
+        """Return the outputs; stores of undefined elements become Python warnings."""
+        if self.warnings:
+            from ptokit.machine.undefinedstore import told
+
+            told(self.warnings)
+        return self.outputs
+
 
 class Recent(Generic[T]):
     """A cache of the last few objects by key."""
@@ -98,15 +106,20 @@ class Executable:
         self._start(lambda: (func, cores or {}), options, None)
 
     @classmethod
-    def of_text(
+    def of_key(
         cls,
         make: Callable[[], tuple[Func, Mapping[KernelKind, Func]]],
         options: Options,
         key: str,
+        args: Sequence[Value] | None = None,
     ) -> Executable:
-        """Return the executable of a text with this key; `make` reads it when it is needed."""
+        """Return the executable of a program with this key; `make` prepares it when it is needed.
+
+        `args` are arguments of the function, if they are known before.
+        """
         made = object.__new__(cls)
         made._start(make, options, key)
+        made._args = args
         return made
 
     def _start(
@@ -116,6 +129,7 @@ class Executable:
         key: str | None,
     ) -> None:
         self._make, self.options, self._key = make, options, key
+        self._args: Sequence[Value] | None = None
         self._engine = engine_named(options.engine)
         self._native = self._engine.__name__ == ENGINES["native"]
         self._prepared = Recent[_Prepared]()
@@ -136,12 +150,14 @@ class Executable:
 
     @cached_property
     def _pointers(self) -> frozenset[str]:
-        return frozenset(a.name for a in self.func.args if isinstance(a.type, PtrType))
+        args = self.func.args if self._args is None else self._args
+        return frozenset(a.name for a in args if isinstance(a.type, PtrType))
 
     @cached_property
     def _ranges(self) -> dict[str, tuple[int, int]]:
         """The ranges of numbers that are no part of the code."""
-        ranges = {a.name: whole_range(a.type) for a in self.func.args}
+        args = self.func.args if self._args is None else self._args
+        ranges = {a.name: whole_range(a.type) for a in args}
         return {name: holds for name, holds in ranges.items() if holds is not None}
 
     @cached_property
@@ -172,12 +188,7 @@ class Executable:
         Arguments are those of `Program.run`; the options were chosen at compile time.
         """
         every = self.named(given, arrays)
-        done = self.execute(every, max_instructions=max_instructions, timeout=timeout)
-        if done.warnings:
-            from ptokit.machine.undefinedstore import told
-
-            told(done.warnings)
-        return done.outputs
+        return self.execute(every, max_instructions=max_instructions, timeout=timeout).told()
 
     def named(self, given: Sequence[object], arrays: Mapping[str, object]) -> Mapping[str, object]:
         """Return all arguments by name, given some by position."""

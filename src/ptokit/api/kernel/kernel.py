@@ -26,6 +26,7 @@ from ptokit.api.program import ENTRY, Program
 from ptokit.diagnostics.callsite import door
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.diagnostics.rich import Rich
+from ptokit.ir.description import described_funcs
 from ptokit.ir.garbage import gc_disabled
 from ptokit.ir.module import Block, Func, Module, Value
 from ptokit.isa.model.targets import Target
@@ -61,6 +62,12 @@ class RecordedProgram(Program):
 
     def __reduce__(self) -> tuple[object, ...]:
         return RecordedProgram, (self.module,)
+
+    @property
+    def known(self) -> tuple[str, Sequence[Value]] | None:
+        """The ops that were recorded, whatever a target makes of them."""
+        key, (func,) = described_funcs(self.module.funcs), self.module.funcs
+        return None if key is None else (key, func.args)
 
     @cached_property
     def mixed(self) -> bool:
