@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
+import ptokit
 from ptokit.diagnostics.dataclass import dataclass, field, fields, replace
 
 Declared = tuple[type[Any], type[Any], type[Any]]
@@ -108,3 +111,10 @@ def test_a_method_is_first_called_by_several_threads() -> None:
         with ThreadPoolExecutor(4) as threads:
             made = [*threads.map(kind, range(4))]
         assert [one.x for one in made] == [*range(4)]
+
+
+def test_the_package_makes_its_data_classes_so() -> None:
+    """Classes with slots alone are made by the standard library: they are made twice."""
+    texts = {path: path.read_text("utf-8") for path in Path(ptokit.__path__[0]).rglob("*.py")}
+    standard = re.compile(r"^from dataclasses import .*\bdataclass\b", re.M)
+    assert [p.name for p, t in texts.items() if standard.search(t) and "slots=True" not in t] == []
