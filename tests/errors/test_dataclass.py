@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import pickle
 import re
 from collections.abc import Callable, Iterator
@@ -83,6 +84,15 @@ def shown(kinds: Declared) -> Iterator[object]:
 
 def test_classes_do_what_those_of_the_standard_library_do() -> None:
     assert [*shown(OURS)] == [*shown(STANDARD)]
+
+
+def test_a_class_that_has_not_been_used_shows_its_parameters() -> None:
+    for ours, standard in zip(declared(dataclass), STANDARD, strict=True):
+        found, expected = inspect.signature(ours), inspect.signature(standard)
+        kinds = [
+            [(n, p.kind, p.annotation) for n, p in s.parameters.items()] for s in (found, expected)
+        ]
+        assert kinds[0] == kinds[1]
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def _dataclass(kind: type[T], *, frozen: bool, eq: bool, repr: bool) -> type[T]:
     if eq and "__eq__" not in own:
         makers["__eq__"] = _eq
     for name, maker in makers.items():
-        added[name] = _made_later(kind, name, maker)
+        added[name] = _MadeLater(kind, name, maker)
     for name, value in added.items():
         setattr(kind, name, value)
     return kind
@@ -74,23 +74,28 @@ class _Listed:
         return vars(kind)[self.name]
 
 
-def _made_later(kind: type, name: str, maker: Callable[[type], Method]) -> Method:
-    """Return a method that replaces itself by the final one when it is first called."""
+class _MadeLater:
+    """A method that is made when it is first asked for, and then stands here itself."""
 
-    def method(self: object, *given: object, **named: object) -> object:
+    def __init__(self, kind: type, name: str, maker: Callable[[type], Method]) -> None:
+        self.kind = kind
+        self.name = name
+        self.maker = maker
+
+    def __get__(self, instance: object, owner: type) -> Method:
+        kind, name = self.kind, self.name
         with MAKING:
-            if vars(kind)[name] is method:
-                made = maker(kind)
+            if vars(kind)[name] is self:
+                made = self.maker(kind)
                 made.__qualname__, made.__module__ = f"{kind.__qualname__}.{name}", kind.__module__
                 setattr(kind, name, made)
-        return vars(kind)[name](self, *given, **named)
-
-    return method
+        return vars(kind)[name].__get__(instance, owner)
 
 
 def _init(kind: type, assigned: str = "self.{} = {}") -> Method:
     parameters, body, known = ["self"], list[str](), dict[str, object]()
-    for one in sorted(fields(kind), key=lambda one: one.kw_only is True):
+    listed = sorted(fields(kind), key=lambda one: one.kw_only is True)
+    for one in listed:
         name, value, default = one.name, one.name, ""
         if one.default is not MISSING:
             default, known[f"default_{name}"] = f"=default_{name}", one.default
@@ -104,7 +109,9 @@ def _init(kind: type, assigned: str = "self.{} = {}") -> Method:
             body.append(assigned.format(name, value))
     if hasattr(kind, "__post_init__"):
         body.append("self.__post_init__()")
-    return _compiled("__init__", parameters, body or ["pass"], known)
+    made = _compiled("__init__", parameters, body or ["pass"], known)
+    made.__annotations__ = {one.name: one.type for one in listed if one.init} | {"return": None}
+    return made
 
 
 def _frozen_init(kind: type) -> Method:
