@@ -99,3 +99,23 @@ def test_a_table_keeps_track_of_what_is_undefined() -> None:
             outcome(text, arrays(), target="cpu", engine=engine)
         told.append([str(warning.message) for warning in caught])
     assert told[0] == told[1]
+
+
+def test_equal_instructions_in_loops_tell_their_own_iteration() -> None:
+    """Instructions may fail in two loops after each other: requests keep the number of a loop."""
+    lines = program(100).split("\n")
+    ops = [x for x in lines if any(f"pto.{op} " in x for op in (*BINARY, *UNARY))]
+    loops = [
+        line
+        for n in range(2)
+        for line in (f"  scf.for %i{n} = %c1 to %c8 step %c1 {{", *ops, "  }")
+    ]
+    first, last = lines.index(ops[0]), lines.index(ops[-1])
+    text = "\n".join([*lines[:first], *loops, *lines[last + 1 :]])
+    text = "\n".join(x for x in text.split("\n") if "%vx3 " not in x or "tload" not in x)
+    told: list[list[str]] = []
+    for engine in ENGINES:
+        with pytest.warns(pto.UnwrittenWarning) as caught:
+            outcome(text, arrays(), target="cpu", engine=engine)
+        told.append([str(warning.message) for warning in caught])
+    assert told[0] == told[1]

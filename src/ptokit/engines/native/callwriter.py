@@ -109,16 +109,28 @@ class CallWriter(ModuleWriter):
 
     # instructions whose operands have no symbolic numbers
 
-    def _new_kind(self, op: Op, env: Env, function: OpFunction, kind: OpKind) -> None:
-        """Compile an instruction of a new kind, from which equal ones are made."""
+    @property
+    def counted(self) -> bool:
+        """True in regions with symbolic arguments, which requests to the reference keep."""
+        return any(not isinstance(arg, int) for _, args in self.inside for arg in args)
+
+    def _new_kind(self, op: Op, env: Env, function: OpFunction, kind: OpKind) -> bool:
+        """Compile an instruction of a new kind, from which equal ones are made.
+
+        Return False, and do nothing, if the text of its call would depend on the region.
+        """
         self.shared(function, op, env)
         self.scratch = max(self.scratch, function.scratch.size)
         requests = len(self.requests)
         call = self._text(op, env, function, kind.places)
+        if call.asks and self.counted:
+            del self.requests[requests:]
+            return False
         emitted = self.equal.keep(kind, self.recording, function, spoiled(op, self.facts), call)
         self.recording = emitted.at(kind.places)
         self._learn_once(op, env, emitted, emitted.facts_at(kind.places))
         self._line(call, kind.places, requests)
+        return True
 
     def _again(self, op: Op, env: Env, kind: OpKind) -> bool:
         """Compile an instruction that equals an earlier one; return whether there is one."""

@@ -105,10 +105,13 @@ class EqualOps:
     arrays: set[int] = field(default_factory=set[int])  # the numbers of spaces with views
     refused: set[Parts] = field(default_factory=set[Parts])  # kinds that cannot be kept
 
-    def kind(self, op: Op, env: Mapping[Value, object], views: Views) -> OpKind | None:
+    def kind(
+        self, op: Op, env: Mapping[Value, object], views: Views, *, counted: bool
+    ) -> OpKind | None:
         """Return the kind of an instruction; None if one of its numbers is symbolic.
 
         None also if its body takes a type or a resource that changes, or gives a handle.
+        `counted`: see `CallWriter.counted`.
         """
         page = op.page
         if page not in self.eligible:
@@ -116,7 +119,7 @@ class EqualOps:
             self.eligible[page] = not (ALIASES in page.traits or others or page.types)
         if not self.eligible[page]:
             return None
-        parts: list[object] = [page, repr(op.attrs) if op.attrs else ""]
+        parts: list[object] = [page, repr(op.attrs) if op.attrs else "", counted]
         placed: list[tuple[Place, int]] = []
         for name, value in op.values():
             found = self._operand(value, env[value], views)

@@ -338,7 +338,9 @@ class Compiler(CallWriter):
         self.forwarding.begin(op, env)
         page, seldom = op.page, op.page.needs is not None and self.facts.target.registers
         alike = not self.code.answers and self.forwarding.copies(op)
-        kind = self.equal.kind(op, env, self.views) if alike and not seldom else None
+        kind = None
+        if alike and not seldom:
+            kind = self.equal.kind(op, env, self.views, counted=self.counted)
         if kind and not pending and self._again(op, env, kind):
             return
         values = self._values(op, env)
@@ -377,9 +379,11 @@ class Compiler(CallWriter):
         function = self._function(op, env, condition)
         if kind is None:
             self._perform(op, env, function, condition, size)
-        elif function and self.equal.keeps(kind, self.recording, function):
-            self._new_kind(op, env, function, kind)
-        else:
+        elif not (
+            function
+            and self.equal.keeps(kind, self.recording, function)
+            and self._new_kind(op, env, function, kind)
+        ):
             self.equal.refused.add(kind.parts)
             self.recording = Recording()
             self._move(op, env, pending)
