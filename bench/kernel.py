@@ -155,6 +155,7 @@ def compiled(text: str, arrays: dict[str, Any], blocks: int = 1) -> Session:
     session = compile_program(bound, target, CPU_READING, blocks)
     missing = session.plan.by_reference
     assert not missing, f"not compiled: {sorted(missing)}"
+    session.code.wait()  # threads may still generate it
     return session
 
 
