@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.isa.model.tiles import LogicalType
 from ptokit.isa.model.types import PtrType
 from ptokit.values.dtypes import DType

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from ptokit.analysis.liveness import Liveness
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.ir.editing import is_tile, uses_of
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.instr import Role

@@ -8,6 +8,7 @@ analyses use this module.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -15,7 +16,6 @@ import numpy as np
 
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import scratch_of
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.ir.module import AnyOp, Op, OpaqueOp, Value
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env
 from ptokit.isa.formula.rules import doubtful

@@ -7,9 +7,9 @@ in the functions of both kinds, or by a handle in a function for both kinds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from ptokit.analysis.fifoentries import USES, direction_of, entry_of, fact, slots_of
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.traits import BY_LANE, FifoRole
 from ptokit.isa.model.globaltypes import GlobalType

@@ -9,10 +9,10 @@ fit, it uses content liveness (see `contentliveness`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from ptokit.analysis.aliases import NONE, Names, redefined, repeats, union
 from ptokit.analysis.liveness import Interference, Liveness, Storage, used
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value
 from ptokit.isa.lang.traits import ALIASES, ALLOCATES
 

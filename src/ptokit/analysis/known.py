@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import chain
 from typing import TypeAlias, cast
 
 from ptokit.analysis.ranges import Fact, Range
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.ir.module import Op, Value
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Many, Missing
 from ptokit.isa.formula.formulas import Value as Outcome

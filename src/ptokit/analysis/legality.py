@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
 
@@ -12,7 +13,6 @@ from ptokit.analysis.noalias import sharing
 from ptokit.analysis.ranges import Range, high, low
 from ptokit.analysis.uninitialised import Trial, undefined_stores, uninitialised
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Note, Severity
 from ptokit.diagnostics.printable import counted
 from ptokit.diagnostics.rich import Rich

@@ -9,12 +9,12 @@ definition of the other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from typing import cast
 
 from ptokit.analysis.aliases import NONE, Names, PointsTo, redefined, repeats, union
 from ptokit.analysis.known import Facts
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value
 from ptokit.isa.lang.instr import Instr, Operand, Role
 from ptokit.isa.lang.traits import ALIASES, READDRESSES, RECEIVES

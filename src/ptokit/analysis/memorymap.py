@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ptokit.analysis.facts import facts_of
 from ptokit.analysis.liveness import LiveRanges, Storage
 from ptokit.analysis.placement import by_memory, peak_live_set
 from ptokit.analysis.tileallocator import merged
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.rich import Rich
 from ptokit.ir.module import Func
 from ptokit.isa.model.targets import Target

@@ -14,6 +14,7 @@ others are placed compactly at the end of the memory, because programs count fro
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,6 @@ from ptokit.analysis.tileallocator import (
 )
 from ptokit.analysis.violation import broken
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, Note, PtoError, Severity
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import Func, Op, Value

@@ -8,11 +8,11 @@ otherwise it is MAYBE. Ranges implement the protocol of `isa.lang.scalars` for b
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import product
 from math import gcd
 from typing import Any, TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.isa.formula.formulas import UNKNOWN, Missing
 from ptokit.values.scalars import WORDS, quotient, wrapped
 

@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
 from functools import cached_property
 from io import StringIO
 from itertools import pairwise
@@ -21,7 +22,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ptokit.api.workers import Attended, Client, Workers, attended, require_workers, threads
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.ir.module import Value
 from ptokit.launch.bind import named_arguments

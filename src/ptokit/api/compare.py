@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from numbers import Real
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.rich import Rich
 from ptokit.forms.complete import dtype_of_array
 from ptokit.launch.hostmemory import host_array

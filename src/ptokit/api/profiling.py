@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.diagnostics.diagnostic import Note, PtoError, error
 from ptokit.diagnostics.rich import Rich
 from ptokit.explore.exploration import OfFunctions, launch_issues

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Protocol, SupportsIndex, TypeAlias, TypeVar
 
@@ -14,7 +15,6 @@ from ptokit.analysis.checker import type_errors
 from ptokit.analysis.violation import broken
 from ptokit.api.hostarrays import OWN, ConvTile, SupportsDLPack, Tensor, Tile, tensor_of
 from ptokit.diagnostics.callsite import caller
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.targets import ADDRESS_RULES

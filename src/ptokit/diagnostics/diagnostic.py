@@ -7,11 +7,11 @@ wrong (TypeError, ValueError), ptokit is wrong (AssertionError: please report).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from ptokit.diagnostics.catalogue import CATALOGUE, RENAMED
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.diagnostics.printable import printable
 from ptokit.diagnostics.rich import Rich
 from ptokit.diagnostics.source import Paint, Span, unpainted

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.diagnostics.printable import printable
 
 WIDTH = 160  # a longer line is shown as the part around the span

@@ -9,6 +9,7 @@ of its long loops are skipped.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 from random import Random
@@ -18,7 +19,6 @@ from ptokit.analysis.earlywaits import waits_apart
 from ptokit.analysis.fifos import Fifo
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.reference.engine import InterpretedKernel, placed
 from ptokit.engines.reference.interpretedfifo import InterpretedFifoEnd

@@ -8,13 +8,13 @@ run chooses trip counts, branches and the contents of memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, combinations, product
 from math import inf
 from typing import NamedTuple, TypeAlias
 
 from ptokit.analysis.known import Facts
 from ptokit.analysis.ranges import EVERY, Number, Range, high, low
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.engines.reference.interpreter import InterpretedFlow, RegionBody
 from ptokit.explore.limits import EXTENTS, INDICES, MOST_HELD
 from ptokit.ir.module import Func, Op, Value

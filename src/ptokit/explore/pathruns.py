@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 from ptokit.analysis.aliases import repeats
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.explore.drylaunch import DryLaunch
 from ptokit.explore.limits import (

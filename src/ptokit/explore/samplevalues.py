@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, product
 from math import prod
@@ -17,7 +18,6 @@ from ptokit.analysis.aliases import repeats
 from ptokit.analysis.facts import facts_of
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.reference.interpreter import Interpreter
 from ptokit.explore.limits import (

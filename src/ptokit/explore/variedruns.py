@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
+from dataclasses import dataclass, replace
 from itertools import islice, product
 from random import Random
 from typing import TypeAlias
 
 from ptokit.analysis.aliases import repeats
 from ptokit.analysis.known import Facts
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.reference.interpreter import InterpretedMachine, Step, execution
 from ptokit.explore.drylaunch import DryLaunch, DryRun, DryRunCache, DryRunLimits

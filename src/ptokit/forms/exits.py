@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.ir.editing import FreshNames, spaced
 from ptokit.ir.module import AnyOp, Block, Value
 from ptokit.isa.model.types import Type

@@ -6,9 +6,9 @@ Threads wait for each other at barriers, and before they use values of other thr
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.ir.graph import inner_uses
 from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.lang.traits import COLLECTIVE, THREADS

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.diagnostics.source import Span
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import CALLS, FLAGS, OUTSIDE, TERMINATOR, THREADS, Resource, Trait

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.diagnostics.diagnostic import PtoError, call_error
 from ptokit.ir.module import Func, Value
 from ptokit.isa.model.globaltypes import GlobalType

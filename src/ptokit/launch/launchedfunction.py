@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ptokit.analysis.facts import facts_of
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import PtoError, call_error
 from ptokit.forms.percore import arguments_of_all, core_alone
 from ptokit.ir.module import Func, Value

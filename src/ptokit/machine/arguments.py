@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
@@ -11,7 +12,6 @@ from typing import Any, Protocol, TypeAlias, TypeVar, cast
 import numpy as np
 
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.diagnostics.diagnostic import PtoError, call_error
 from ptokit.ir.module import Func, Op, Value
 from ptokit.isa.model.globaltypes import GlobalType, widened

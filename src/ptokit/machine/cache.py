@@ -8,12 +8,12 @@ import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from importlib import import_module
 from threading import Lock
 from typing import Any
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.machine import codefolder
 from ptokit.machine.objectcode import ObjectFiles, ParsedModule, llvm
 

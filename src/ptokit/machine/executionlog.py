@@ -8,12 +8,12 @@ point has.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.ir.module import Block
 from ptokit.machine.execute import Core
 from ptokit.machine.memory import Memory

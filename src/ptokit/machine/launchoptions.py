@@ -6,9 +6,9 @@ The limits are a number of instructions, and a time.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import ClassVar
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp

@@ -7,12 +7,12 @@ program that sets a flag twice or waits for a flag that is down would hang or ra
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, error
 from ptokit.isa.formula.formulas import Env
 from ptokit.isa.lang.environment import Offer, call

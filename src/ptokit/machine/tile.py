@@ -5,12 +5,12 @@ A handle is a type on top of bytes. Bodies index it; two handles on the same byt
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.diagnostics.diagnostic import error
 from ptokit.isa.model.globaltypes import GlobalType, global_map
 from ptokit.isa.model.tiles import ConvTileType, TileType

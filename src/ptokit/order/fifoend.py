@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
 from ptokit.analysis.fifos import LANES, Fifo
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.isa.model.epilogues import EpilogueMode
 from ptokit.isa.model.globaltypes import GlobalType

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias, TypeVar
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from ptokit.analysis.facts import facts_of
 from ptokit.analysis.fifos import KernelFifos, kernel_fifos
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.ir.module import Func, Op
 from ptokit.isa.lang.traits import ALLOCATES, MADE, SIGNALLING, SIGNALS

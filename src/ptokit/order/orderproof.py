@@ -9,11 +9,11 @@ blocks to shared memory are a conflict if one of them writes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.words import Pipe
 from ptokit.machine import cache as codes

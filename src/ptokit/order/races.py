@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from random import Random
 from typing import ClassVar, NamedTuple
@@ -23,7 +24,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import Note, PtoError, titled
 from ptokit.ir.module import AnyOp, Op, Value
 from ptokit.isa.lang.traits import AWAITS, BEGINS, SIGNALS

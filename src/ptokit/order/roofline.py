@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.isa.model.targets import Target
 from ptokit.isa.model.tiles import TileType
 from ptokit.isa.model.words import M, Pipe

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from random import Random
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
 from ptokit.diagnostics.source import Span
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property, partial
 from typing import cast
@@ -17,7 +18,6 @@ from typing import cast
 import numpy as np
 
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.diagnostics.diagnostic import PtoError, error
 from ptokit.isa.model.words import CUBE, VECTOR, KernelKind
 from ptokit.machine.coreplace import Clocks, CorePlace

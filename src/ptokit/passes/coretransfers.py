@@ -8,13 +8,13 @@ kind of core to one of the other kind: the move becomes a transfer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TypeAlias
 
 from ptokit.analysis.aliases import flows
 from ptokit.analysis.cores import core_of
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError
 from ptokit.diagnostics.source import Span
 from ptokit.ir.module import AnyOp, Block, Func, Op, OpaqueOp, Value

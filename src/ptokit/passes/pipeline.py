@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
+from dataclasses import dataclass, replace
 
 from ptokit.analysis.cores import KIND
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.forms.complete import complete
 from ptokit.forms.dps import func_to_dps, is_dps

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from ptokit.analysis.facts import facts_of
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.ir.editing import FreshNames, constant, refuse, rewritten
 from ptokit.ir.module import AnyOp, Func, Op, Value

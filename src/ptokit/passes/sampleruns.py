@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from typing import TypeAlias
 
 from ptokit.analysis.cores import kind_of
 from ptokit.analysis.facts import facts_of
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.explore.drylaunch import DryLaunch, DryRunCache
 from ptokit.explore.novelty import shown, unreached
 from ptokit.explore.pathconditions import HeldNumbers

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.ir.editing import FreshNames, arithmetic_page, new_op
 from ptokit.ir.module import Binding, Op, Raw, Value
 from ptokit.isa.index import walk

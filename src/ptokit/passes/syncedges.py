@@ -9,12 +9,12 @@ mark in each gap shows where the entries of any edges belong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from ptokit.analysis.aliases import repeats
 from ptokit.analysis.known import Facts
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.explore.programslices import is_issued
 from ptokit.ir.module import AnyOp, Block, Func, Op
 from ptokit.isa.index import walk

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Annotated, TypeAlias
 
@@ -17,7 +18,6 @@ import anyio
 from mcp.server import MCPServer
 from pydantic import Field
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.isa.model.targets import TARGETS
 from ptokit.tools.commandresult import CommandResult
 

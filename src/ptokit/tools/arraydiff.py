@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ptokit.api.compare import ArrayPair, Tolerance, paired
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.values.dtypes import DType
 
 WORST = 10  # elements that are listed

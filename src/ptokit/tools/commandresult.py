@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptokit.diagnostics.dataclass import dataclass, field
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
+from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 from threading import Lock
@@ -19,7 +20,6 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.diagnostics.diagnostic import CallError, JsonObject, call_error
 from ptokit.ir.editing import instance
 from ptokit.ir.module import Op, Value

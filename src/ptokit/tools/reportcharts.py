@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
 
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.ir.module import Op
 from ptokit.isa.model.targets import Target
 from ptokit.order.footprints import MemorySpace

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ptokit.api.compare import ArrayPair
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.diagnostics.printable import counted
 from ptokit.ir.module import AnyOp, Op
 from ptokit.machine.arguments import Env

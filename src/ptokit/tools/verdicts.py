@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ptokit.analysis.intervalanalysis import UndecidedRule
 from ptokit.analysis.legality import Verdict, merged
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity
 from ptokit.diagnostics.printable import columns, counted
 from ptokit.diagnostics.source import Span

@@ -7,11 +7,10 @@ Four-bit types are packed: two elements a byte, the even element in the low nibb
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-
-from ptokit.diagnostics.dataclass import dataclass, fields
 
 if TYPE_CHECKING:
     import numpy as np

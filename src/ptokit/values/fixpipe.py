@@ -7,10 +7,10 @@ saturating shifts.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.values import dtypes as t
 from ptokit.values.arrays import Array
 from ptokit.values.dtypes import DType

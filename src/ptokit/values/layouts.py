@@ -10,12 +10,12 @@ The extents of convolution tiles have names, which each layout lists in its orde
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from math import prod
 from typing import TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.values.enumerations import BLayout, ConvLayout, SLayout
 
 # The axes of each layout, outermost first: group, image, channel, depth, height, width. Blocks are

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ptokit.diagnostics.dataclass import dataclass
+from dataclasses import dataclass
+
 from ptokit.values.dtypes import DType, NumberKind, bf16, f16, f32
 from ptokit.values.enumerations import PadValue
 

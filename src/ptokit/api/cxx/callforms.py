@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.isa.index import pages
 from ptokit.isa.lang.instr import Attr, Instr, Operand
 from ptokit.isa.model.types import EVENT, Kind

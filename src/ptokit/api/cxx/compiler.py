@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +15,6 @@ from ptokit.api.cxx.headers import INCLUDE, macro
 from ptokit.api.cxx.keptbinaries import KeptBinary, hash_of, keep, kept, placed, read_headers
 from ptokit.api.cxx.precompiled import NONE, precompiled
 from ptokit.api.cxx.translation import Unit, launching
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.isa.model.targets import Target
 from ptokit.machine import codefolder
 

@@ -8,10 +8,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import PtoError, error
 
 STANDARD = "-std=c++20"

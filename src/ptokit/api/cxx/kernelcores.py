@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -29,7 +30,6 @@ from ptokit.api.cxx.calloperands import (
     leads_nowhere,
     put,
 )
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.diagnostics.diagnostic import Diagnostic, Judge, PtoError, Severity, error
 from ptokit.engines.reference.interpretedfifo import InterpretedFifoEnd
 from ptokit.engines.reference.interpreter import InterpretedMachine

@@ -7,6 +7,7 @@ index. Others stand in branches on it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from ptokit.analysis.cores import KIND
@@ -15,7 +16,6 @@ from ptokit.api.cxx.calloperands import PipeHandle, PlacedTile, PlacedView
 from ptokit.api.cxx.callrecord import CoreRecord, LaunchRecord
 from ptokit.api.cxx.kernelpipes import OpenedPipe
 from ptokit.api.cxx.recordvalues import Linear, NamedArray, RecordValues
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.source import Span
 from ptokit.ir.editing import new_op, shaped
 from ptokit.ir.module import Block, Func, Module, Op, Raw, Value

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ptokit.api.cxx import cpprewriting as rewriting
 from ptokit.api.cxx.headers import INCLUDE
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.diagnostics.diagnostic import call_error
 from ptokit.isa.model.targets import Target
 

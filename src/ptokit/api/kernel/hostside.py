@@ -6,6 +6,7 @@ import inspect
 import operator
 import warnings
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
 from types import CodeType
@@ -20,7 +21,6 @@ from ptokit.api.kernel.shapenames import Extent
 from ptokit.api.tensors import ElementType, dtype_of
 from ptokit.diagnostics.callsite import depth
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError, Severity, call_error
 from ptokit.forms.complete import dtype_of_array
 from ptokit.launch.hostmemory import host_memory, shares_bytes

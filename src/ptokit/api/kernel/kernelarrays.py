@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NoReturn, TypeAlias, cast
 
@@ -15,7 +16,6 @@ from ptokit.api.kernel.recorded import RecordedView
 from ptokit.api.kernel.recorder import Recorder, at_start, recorder
 from ptokit.api.kernel.runtimenumbers import Number, RunTimeNumber, extreme, require_whole
 from ptokit.api.tensors import tensor
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.ir.module import Value
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.types import INDEX, ScalarType

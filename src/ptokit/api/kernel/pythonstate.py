@@ -22,6 +22,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
 from operator import is_
@@ -36,7 +37,6 @@ from ptokit.api.hostarrays import HostArray
 from ptokit.api.kernel.callplaces import span_of
 from ptokit.api.kernel.codenames import inner_code, names_of
 from ptokit.diagnostics.callsite import PACKAGE
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.diagnostics.diagnostic import error
 from ptokit.values.host import AnyArray
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from math import isfinite, prod
 from numbers import Real
@@ -13,7 +14,6 @@ from typing import Any, TypeAlias
 
 from ptokit.api.kernel.kernel import Kernel
 from ptokit.api.profiling import Profile, table, timed_target
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.diagnostics.rich import Rich
 

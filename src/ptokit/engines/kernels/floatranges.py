@@ -6,11 +6,11 @@ no NaN has to be made canonical.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import inf, isnan, nextafter
 
 import numpy as np
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.machine.record.expressions import Apply, Known, Traced
 from ptokit.values import dtypes as t
 

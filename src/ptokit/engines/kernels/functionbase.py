@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.engines.kernels.ahead import QUEUE
 from ptokit.engines.kernels.definedness import ShadowSpace
 from ptokit.engines.kernels.lanes import Lanes, Words

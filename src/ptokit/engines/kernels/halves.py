@@ -6,9 +6,9 @@ two instructions a vector, since the copy has the order of the tile's storage.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
-from ptokit.diagnostics.dataclass import replace
 from ptokit.engines.kernels.functionbase import FunctionBase
 from ptokit.machine.memory import Elements
 from ptokit.machine.record.code import Num, text

@@ -8,10 +8,10 @@ storage of the destination and joins loops that are contiguous for all accesses.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.machine.record.code import NotNative, Num
 from ptokit.machine.record.trace import num
 from ptokit.values.layouts import Digits, known

@@ -8,9 +8,9 @@ read of elements that the instruction overwrites.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.engines.kernels.loads import in_row_order
 from ptokit.engines.kernels.overlap import MUST_ALIAS, NO_ALIAS, Overlap
 from ptokit.engines.kernels.runs import RunPlaces, Runs

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cache, reduce
 from itertools import zip_longest
 from typing import cast
 
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.engines.kernels.ahead import fetch
 from ptokit.engines.kernels.lanes import Lanes
 from ptokit.machine.record.code import Code, Int, Num, Truth, text

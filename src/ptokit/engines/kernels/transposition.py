@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from typing import NamedTuple, TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.engines.kernels.lanes import Lanes
 from ptokit.machine.record.code import Code, Int, Num, text
 from ptokit.values.layouts import known

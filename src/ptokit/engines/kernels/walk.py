@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from itertools import islice, product
 from typing import TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.engines.kernels.lanes import Lanes, element
 from ptokit.engines.kernels.loops import Irregular, Loop, Rectangle, Stream, nest, rectangles
 from ptokit.engines.kernels.transposition import SHARED, Square

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.engines.native.plan import Plan, shared_arrays
 from ptokit.machine.arguments import Launch

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
 import numpy as np
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.engines.native.entry import ARGUMENTS
 from ptokit.engines.native.mainfunction import field_of
 from ptokit.values.host import AnyArray

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.engines.kernels.functionbase import numbered
 from ptokit.engines.kernels.opfunction import OpFunction
 from ptokit.engines.native.mainfunction import MainFunction

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass, field
 from typing import Any
 
 from ptokit.analysis.liveness import spoiled
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.engines.kernels.opfunction import OpFunction
 from ptokit.engines.native import calls
 from ptokit.engines.native.calllines import CallLine, CallText

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -13,7 +14,6 @@ from ptokit.analysis.facts import facts_of
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.placement import Planned
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.engines.native.blockrange import RangeResult, Sizes
 from ptokit.engines.native.localregisters import LocalRegisters, largest_register
 from ptokit.engines.native.plan import Plan, Unkept, described, plan_of, plan_text

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass, field, replace
 from struct import pack
 from typing import Any, NamedTuple, TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.engines.kernels.opfunction import OpFunction
 from ptokit.engines.native.calllines import CallText
 from ptokit.engines.native.mainfunction import LARGEST_MEMORY

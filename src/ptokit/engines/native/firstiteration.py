@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ptokit.analysis.known import Facts
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.ir.module import Block, Op, Value
 from ptokit.machine.record.definite import NamedWindow
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import dataclass
 from math import gcd
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.engines.native.firstiteration import FirstIteration, numbers_of_iterations
 from ptokit.engines.native.frame import LEFT, TICK, Purpose
 from ptokit.engines.native.mainfunction import MainFunction

@@ -10,9 +10,9 @@ instead, gets the same handles.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, cast
 
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.engines.kernels.matmul import PANEL
 from ptokit.engines.kernels.overlap import NO_ALIAS, related
 from ptokit.ir.module import AnyOp, Block, Func, Op, Value

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass, field
 from functools import partial
 from typing import cast
 
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.diagnostics.diagnostic import PtoError
 from ptokit.engines.kernels.opfunction import OpFunction
 from ptokit.engines.kernels.overlap import related

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar, cast
 
 from ptokit.analysis.fifoentries import entry_of
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.engines.native.compiledwaits import CompiledFifoEnd
 from ptokit.engines.native.coroutines import suspend
 from ptokit.engines.native.entry import ARGUMENTS

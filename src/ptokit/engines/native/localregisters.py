@@ -8,9 +8,9 @@ cannot, works on the memory of the registers: they are copied there and back aro
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.ir.module import Func, Op
 from ptokit.isa.model.targets import SPACES
 from ptokit.isa.model.tiles import REGISTER_BYTES, RegisterType

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ptokit.diagnostics.dataclass import dataclass, replace
+from dataclasses import dataclass, replace
+
 from ptokit.engines.native.compiledwaits import CompiledFifoEnd, CompiledFlags, CompiledSignals
 from ptokit.engines.native.flow import CompiledFlow, CompiledRegion
 from ptokit.engines.native.frame import BLOCK, BLOCKS

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from copy import copy
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from ptokit.analysis.known import Facts
 from ptokit.analysis.liveness import spoiled
 from ptokit.analysis.placement import Planned
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.engines.native.coroutines import suspend
 from ptokit.engines.native.firstiteration import FirstIteration
 from ptokit.engines.native.forwarding import Forwarding

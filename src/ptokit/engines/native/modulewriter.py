@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
+from dataclasses import dataclass, field
 
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.engines.kernels.opfunction import OpFunction
 from ptokit.engines.native import calls
 from ptokit.engines.native.calllines import tabled

@@ -10,6 +10,7 @@ import inspect
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property
 from importlib import import_module
@@ -19,7 +20,6 @@ from zlib import crc32
 
 import numpy as np
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.engines.native.frame import Purpose
 from ptokit.ir.description import Description
 from ptokit.ir.module import Block, Value

@@ -7,13 +7,13 @@ range for all slots of its FIFO, behind the memory of the core.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, cast
 
 from ptokit.analysis.fifoentries import entry_of
 from ptokit.analysis.fifos import Fifo
 from ptokit.analysis.known import Facts
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.engines.native.compiledwaits import CompiledFifoEnd
 from ptokit.engines.native.machine import CompiledMachine
 from ptokit.engines.native.mainfunction import MOST_COUNTED, MainFunction

@@ -7,10 +7,10 @@ instruction asked the reference, a run with the same numbers executes code that 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import NamedTuple, TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.engines.native.session import Session
 
 Numbers: TypeAlias = tuple[int, ...]  # the arguments that are numbers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import inf
 from time import perf_counter
@@ -13,7 +14,6 @@ import numpy as np
 
 from ptokit.analysis.known import Facts
 from ptokit.analysis.placement import Planned
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.engines.native import ticks
 from ptokit.engines.native.frame import (

@@ -1,6 +1,6 @@
 """A row of the table: a question that sources answer differently."""
 
-from ptokit.diagnostics.dataclass import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ no lane of no use.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.isa.expansions.expansionlanguage import (
     Inexpressible,
     LaneValue,

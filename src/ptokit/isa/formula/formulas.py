@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, partial
 from typing import Any
-
-from ptokit.diagnostics.dataclass import dataclass
 
 
 class Missing(Enum):

@@ -7,11 +7,11 @@ and advice of its own. Without a name the slug follows from what the formula men
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import product
 from typing import Any, TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.diagnostics.diagnostic import Judge
 from ptokit.isa.formula.formulas import ABSENT, UNKNOWN, Env, Expr, Value, fields, operators
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from typing import NamedTuple, TypeAlias
-
-from ptokit.diagnostics.dataclass import dataclass, replace
 
 DIALECTS = ("v0.26", "v0.57", "v0.64")  # versions of the assembler whose spellings differ
 CLAUSES_SINCE = "v0.57"

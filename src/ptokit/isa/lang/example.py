@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.isa.lang.instr import Instr, Operand
 from ptokit.isa.lang.samples import VEC_F32
 from ptokit.isa.model.types import Kind

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from typing import NamedTuple
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.isa.formula.formulas import Const, Expr, Field
 from ptokit.isa.formula.rules import HARDWARE
 from ptokit.isa.model.types import REGISTER_KINDS, HandleType, Kind, ScalarType, Type

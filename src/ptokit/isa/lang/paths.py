@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ptokit.diagnostics.dataclass import dataclass
+from dataclasses import dataclass
+
 from ptokit.isa.formula.formulas import UNKNOWN, Computed, Expr, Field, Missing
 from ptokit.isa.formula.rules import HARDWARE, Ruled, Rules
 from ptokit.isa.formula.rules import on as on_targets

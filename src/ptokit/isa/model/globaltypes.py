@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import prod
 from typing import NamedTuple, TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass, field, fields, replace
 from ptokit.isa.formula.formulas import Const, Field, Many, Static
 from ptokit.isa.formula.rules import COMPILED, Rules, both, either, named, rules_of, when
 from ptokit.isa.formula.rules import by as refused_by

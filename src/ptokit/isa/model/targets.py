@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import ChainMap
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, TypeVar
 
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.diagnostics.diagnostic import Judge
 from ptokit.isa.formula.formulas import Env, Evaluate, Expr, Field, Missing
 from ptokit.isa.formula.rules import (

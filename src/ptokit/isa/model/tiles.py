@@ -5,10 +5,10 @@ Global views (`globaltypes`) and convolution tiles are the other shapes of data.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from math import prod
 
-from ptokit.diagnostics.dataclass import dataclass, field, fields, replace
 from ptokit.diagnostics.rich import Rich
 from ptokit.isa.formula.formulas import Const, Field, Many
 from ptokit.isa.formula.rules import COMPILED, Rules, named, of_allocations, rules_of, when

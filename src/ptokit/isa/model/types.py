@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from math import prod
 from typing import ClassVar, TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.isa.formula.formulas import Many
 from ptokit.isa.model.globaltypes import GlobalType
 from ptokit.isa.model.tiles import ConvTileType, LogicalType, MultiTileType, RegisterType, TileType

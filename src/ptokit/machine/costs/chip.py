@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.isa.model.targets import Target
 from ptokit.machine.costs.cost import Origin
 from ptokit.machine.costs.datapaths import GM

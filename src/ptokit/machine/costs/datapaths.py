@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from math import ceil, prod
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.lang.traits import FifoRole
 from ptokit.isa.model.globaltypes import DataType, GlobalType

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.isa.lang.instr import Instr
 from ptokit.isa.model.globaltypes import DataType, GlobalType
 from ptokit.isa.model.targets import Target

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import ceil, prod
 from typing import TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.isa.lang.instr import Instr, Role
 from ptokit.isa.model.globaltypes import DataType, GlobalType
 from ptokit.isa.model.tiles import ConvTileType, TileType

@@ -11,10 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from dataclasses import dataclass
 from math import gcd
 from typing import Any, TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.machine.evaluation import NumpyArray, scalar
 from ptokit.machine.record import intervals
 from ptokit.machine.record.intervals import EXTREMES, Limits

@@ -9,11 +9,11 @@ their shadow. A window whose extents are known at run time only is proven by nam
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.ir.module import Block, Op
 from ptokit.isa.lang.traits import ALLOCATES
 from ptokit.isa.model.targets import SPACES

@@ -6,10 +6,10 @@ An expression that depends on one axis and no run-time value is computed at once
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, cast
 
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.machine.evaluation import How, NumpyArray, scalar
 from ptokit.machine.memory import Elements
 from ptokit.machine.record.code import Coded, Int, Num, Truth

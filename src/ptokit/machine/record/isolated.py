@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.environment import arguments
 from ptokit.isa.lang.traits import CORE, FLAGS, PRINTS, REGISTERS

@@ -8,12 +8,12 @@ outer loops: then the iterations inside agree.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.isa.model.targets import SPACES
 from ptokit.machine.memory import Codes
 from ptokit.machine.record.code import Num, form_of

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeAlias
-
-from ptokit.diagnostics.dataclass import dataclass, field
 
 MOST_STEPS = 16  # forms that are looked at, in which bounds are put in for terms
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ptokit.diagnostics.dataclass import dataclass
+from dataclasses import dataclass
+
 from ptokit.machine.record.code import Num
 
 

@@ -7,8 +7,8 @@ is a plain `str`, a number an `int` or `float`.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import error
 from ptokit.diagnostics.nearest import did_you_mean, nearest
 from ptokit.ir.module import Op, Raw

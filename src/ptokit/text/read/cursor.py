@@ -9,13 +9,13 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from operator import sub
 from sys import intern
 from typing import NamedTuple, NoReturn
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, PtoError, error
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.diagnostics.source import Source, Span

@@ -10,9 +10,9 @@ page of the mnemonic takes is kept as written.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from ptokit.diagnostics.dataclass import dataclass, field, replace
 from ptokit.ir.editing import type_of
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.instr import Attr, Instr, Operand

@@ -6,9 +6,9 @@ An operand is a formula, whose `==` builds a formula: compare operands by name.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.isa.lang.instr import Instr, Operand, Role
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.diagnostic import Diagnostic, Note, Severity
 from ptokit.ir.module import Op, Value
 from ptokit.isa.lang.asm import CHIPS, NOWHERE, CppOn

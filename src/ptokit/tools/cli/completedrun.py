@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from ptokit.diagnostics.dataclass import dataclass
 
 if TYPE_CHECKING:
     from ptokit.api.program import Program

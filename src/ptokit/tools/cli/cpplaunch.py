@@ -6,12 +6,12 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.tools.cli.failures import call_errors, usage
 from ptokit.tools.cli.options import CppOptions, require_pipes, taken
 from ptokit.tools.cli.values import Golden, argument, assigned, is_array, output, split

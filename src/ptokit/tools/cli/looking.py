@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.printable import counted
 from ptokit.tools.cli.failures import usage
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import click
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.diagnostics.nearest import did_you_mean
 from ptokit.isa.model.targets import ARCHES, DEFAULT_TARGET, MACHINES
 

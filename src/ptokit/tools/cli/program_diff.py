@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptokit.api.compare import Tolerance
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.tools.cli.failures import call_errors, usage
 from ptokit.tools.cli.kernelfiles import is_python, read_program
 from ptokit.tools.cli.values import argument, assigned, split

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from ptokit.diagnostics.catalogue import CATALOGUE
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.diagnostics.diagnostic import Diagnostic, PtoError
 from ptokit.tools.cli.completedrun import CompletedRun, PreparedRun
 from ptokit.tools.cli.failures import call_errors, program_errors, usage

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
 import click
 
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.tools.cli.failures import usage
 
 if TYPE_CHECKING:

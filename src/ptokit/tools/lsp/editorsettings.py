@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import cast, get_type_hints
 
-from ptokit.diagnostics.dataclass import dataclass, fields, replace
 from ptokit.isa.model.targets import ARCHES, TARGETS
 from ptokit.launch.settings import target_named
 

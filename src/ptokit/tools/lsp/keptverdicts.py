@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from ptokit.analysis.cores import level_of
 from ptokit.analysis.legality import OPAQUE, Outcome, Verdict
 from ptokit.api.program import Program
-from ptokit.diagnostics.dataclass import dataclass, replace
 from ptokit.diagnostics.diagnostic import Diagnostic
 from ptokit.diagnostics.source import Source, Span
 from ptokit.forms.inline import calls

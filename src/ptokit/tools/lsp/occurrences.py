@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from lsprotocol import types as lsp
 
-from ptokit.diagnostics.dataclass import dataclass
 from ptokit.tools.lsp.editedtext import EditedText
 
 Places = list[tuple[int, int]]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from textwrap import wrap
 
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.isa.formula.formulas import Expr, Node
 from ptokit.isa.formula.rules import Rule
 from ptokit.isa.lang.instr import Instr

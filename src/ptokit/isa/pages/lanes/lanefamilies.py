@@ -8,9 +8,9 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from copy import copy
+from dataclasses import dataclass, field
 from typing import Any
 
-from ptokit.diagnostics.dataclass import dataclass, field
 from ptokit.isa.lang.localmemory import LocalPointer, Quantity
 from ptokit.isa.lang.page import *
 from ptokit.isa.model.targets import Capacity, in_memory
