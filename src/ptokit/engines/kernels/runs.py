@@ -35,7 +35,10 @@ class RunPlaces(NamedTuple):
 
 
 class RunKind(NamedTuple):
-    """What each group of columns has: one number, or numbers of which each is the last and 1."""
+    """How an index changes within a group of columns.
+
+    In a run each column has the index before it plus 1; else all columns have the same one.
+    """
 
     run: bool
     even: bool  # the first is a multiple of the size of a group

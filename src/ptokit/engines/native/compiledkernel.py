@@ -210,7 +210,7 @@ def _grows(env: Env, written: frozenset[str]) -> bool:
 
 
 class Scheduled(NamedTuple):
-    """What the compiled scheduler ran, see `drive`."""
+    """The arguments with which `drive` ran the cores of a range of blocks."""
 
     workers: Sequence[Worker]
     zeroed: Sequence[Memory]

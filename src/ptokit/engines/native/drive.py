@@ -27,7 +27,7 @@ LOOP = CFUNCTYPE(c_int64, *[c_void_p, c_int64] * 2, c_void_p, c_int64)
 
 
 class SwitchedCore(NamedTuple):
-    """What the scheduler needs of a core: addresses, and the number of its first block."""
+    """The row of a core in the table of the scheduler: addresses, and its first block."""
 
     begin: int  # makes the coroutine
     frame: int

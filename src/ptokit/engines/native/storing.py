@@ -1,4 +1,4 @@
-"""What is stored of a run that ended well, see `storedrun`."""
+"""Stored runs, as `storedrun` describes them, from runs that ended well."""
 
 from __future__ import annotations
 
