@@ -25,6 +25,7 @@ from ptokit.engines.native.frame import (
     LEFT,
     TICK,
     TOO_LARGE,
+    CoreRoom,
     Purpose,
 )
 from ptokit.engines.native.hostthreads import at_once, dealt, pays
@@ -227,16 +228,11 @@ class Worker:
             name in plan.tracked or (name in arrays and not memory.given)
             for name, memory in self._named()
         ]
-        sizes = plan.slots, 3 * len(self.memories), plan.scratch // 8 + 16
-        self.room = np.zeros(sum(sizes), np.int64)
-        self.frame, self.table = self.room[: sizes[0]], self.room[sizes[0] : sum(sizes[:2])]
-        self.rows = self.table.reshape(-1, 3)
+        self.room = CoreRoom(plan.slots, len(self.memories), plan.scratch)
+        self.frame, self.places = self.room.frame, self.room.places
         self.pointed: list[Bytes | None] = [None] * len(self.memories)  # where they point
         self.slots = [v for v, n in self.session.real.items() if isinstance(n, SlotNumber)]
         self.callback: Any = None  # Any: a ctypes function; None before the first run
-        frame = address_of(self.room)
-        table = frame + self.frame.nbytes
-        self.places = frame, table, -(-(table + self.table.nbytes) // 64) * 64
         self.begin()
 
     def begin(self) -> None:
@@ -267,8 +263,7 @@ class Worker:
         pointed, shadowed = self.pointed, self.shadowed
         for number, memory in enumerate(self.memories):  # mostly nothing has moved
             if memory.data is not pointed[number] or shadowed[number]:
-                shadow = address_of(memory.shadow) if shadowed[number] else 0
-                self.rows[number] = address_of(memory.data), shadow, memory.size
+                self.room.point(number, memory, shadowed[number])
                 pointed[number] = memory.data
 
     def run(self) -> None:

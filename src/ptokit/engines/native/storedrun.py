@@ -16,10 +16,10 @@ import numpy as np
 
 from ptokit.engines.native import ticks
 from ptokit.engines.native.drive import SwitchedCore, switched
-from ptokit.engines.native.frame import BLOCKS, FIRST_SLOT, TICK
+from ptokit.engines.native.frame import BLOCKS, FIRST_SLOT, TICK, CoreRoom
 from ptokit.engines.native.hostthreads import at_once, dealt
 from ptokit.machine import cache
-from ptokit.machine.memory import Memory, address_of
+from ptokit.machine.memory import Memory
 from ptokit.values.dtypes import DType, dtype_named
 from ptokit.values.host import AnyArray, values_of
 
@@ -273,13 +273,8 @@ class RunningCore:
     ) -> None:
         self.stored, self.code, self.memories, self.stopped = stored, code, memories, stopped
         self.blocks = blocks
-        sizes = stored.slots, 3 * len(memories), stored.scratch // 8 + 16
-        self.room = np.zeros(sum(sizes), np.int64)
-        self.frame, table = self.room[: sizes[0]], self.room[sizes[0] : sum(sizes[:2])]
-        self.rows = table.reshape(-1, 3)
-        frame = address_of(self.room)
-        start = frame + self.frame.nbytes
-        self.places = frame, start, -(-(start + table.nbytes) // 64) * 64
+        self.room = CoreRoom(stored.slots, len(memories), stored.scratch)
+        self.frame, self.places = self.room.frame, self.room.places
         self.problem: BaseException | None = None
         self.callback: Any = None  # Any: a ctypes function
 
@@ -292,8 +287,7 @@ class RunningCore:
             self.frame[n] = given[name]
         pairs = zip(self.memories, self.stored.shadowed, strict=True)
         for number, (memory, shadowed) in enumerate(pairs):
-            shadow = address_of(memory.shadow) if shadowed else 0
-            self.rows[number] = address_of(memory.data), shadow, memory.size
+            self.room.point(number, memory, shadowed)
 
     def row(self) -> SwitchedCore:
         """Return what the scheduler needs of this core; it may call back until `stop`."""
