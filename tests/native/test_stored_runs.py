@@ -162,3 +162,17 @@ def test_cores_that_wait_for_one_another(repeated: list[bool]) -> None:
         ]
         assert runs[0].tobytes() == runs[1].tobytes()
     assert repeated == [False, True]
+
+
+def test_a_function_remembers_few_runs(
+    repeated: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run has memories of its own; those of other kinds of arguments are given back."""
+    monkeypatch.setattr("ptokit.launch.storedruns.KEPT", 2)
+    for again in (False, True):
+        program = pto.loads(SUM).compile()
+        for extents in ((16, 16), (256,), (4, 64), (16, 16)):
+            a = np.ones(extents, np.float32)
+            assert np.array_equal(program.run(a=a, b=a, c=np.zeros_like(a))["c"], a + a)
+        assert len(program._stored.known) == 2  # pyright: ignore[reportPrivateUsage]  # its cache
+        assert all(repeated[-4:]) == again

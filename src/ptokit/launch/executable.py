@@ -16,7 +16,7 @@ from ptokit.diagnostics.rich import Rich
 from ptokit.ir.garbage import gc_disabled
 from ptokit.isa.model.types import PtrType
 from ptokit.launch.settings import ENGINES, engine_named
-from ptokit.launch.storedruns import StoredRuns
+from ptokit.launch.storedruns import KEPT, StoredRuns
 from ptokit.machine.launchoptions import NO_LIMITS, Options, RunLimits
 from ptokit.machine.slotnumber import SlotNumber, whole_range
 from ptokit.values.dtypes import DType
@@ -31,7 +31,6 @@ if TYPE_CHECKING:  # a stored run needs neither the program nor its analyses
     from ptokit.machine.observer import Observer
 
 NOTHING = 1, 0  # the least and largest number of an empty range
-KEPT = 8  # entries of a cache
 T = TypeVar("T")
 Kinds = tuple[object, ...]  # of all arguments
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from importlib import import_module
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from ptokit.launch.textkeys import TEXT, note_run
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ptokit.machine.arguments import Launch
 
 FOUND = tuple[dict[str, AnyArray], dict[str, int], Mapping[str, DType]]
+KEPT = 8  # kinds of arguments that a function remembers
 DONE = None  # nothing to repeat, and nothing to store
 
 
@@ -39,6 +41,7 @@ class StoredRuns:
         self.key = repr((options.target, *how, options.strict, options.judged))
         self.program = program or ""
         self.known: dict[object, RepeatedRun | None] = {}
+        self._lock = Lock()
 
     def repeated(
         self, kinds: object, given: Mapping[str, object], direct: frozenset[str]
@@ -47,22 +50,22 @@ class StoredRuns:
         if not self.serves:
             return None
         key = self._processor, kinds
-        if key not in self.known:
-            found = self._read(kinds)
-            if found is None:
-                return None
-            self.known[key] = found
-        run = self.known[key]
+        with self._lock:
+            seen, run = key in self.known, self.known.get(key)
+        if not seen:
+            run = self._read(kinds)
+            if run is not None:
+                self._remember(kinds, run)
         if run is None:
             return None
         from ptokit.engines.native.storedrun import GivenUp, element_type
 
         if run.stored.once:
-            self.known[key] = DONE
+            self._remember(kinds, DONE)
         try:
             outputs, counts = run.run(given, direct)
         except GivenUp:
-            self.known[key] = DONE
+            self._remember(kinds, DONE)
             return None
         dtypes = {one.name: element_type(one.dtype) for one in run.stored.outputs}
         return outputs, dict(counts), dtypes
@@ -79,7 +82,7 @@ class StoredRuns:
         outputs: Mapping[str, AnyArray],
     ) -> None:
         """Store the run that a function just ended; None: it shall not be stored."""
-        self.known[self._processor, kinds] = DONE
+        self._remember(kinds, DONE)
         if function is None:
             return
         from ptokit.engines.native.storing import stored_run
@@ -89,6 +92,13 @@ class StoredRuns:
             codefolder.write(self._name(kinds), json.dumps(run).encode())
             if self.program.startswith(TEXT):
                 note_run(self.program)
+
+    def _remember(self, kinds: object, run: RepeatedRun | None) -> None:
+        """Keep a run, which has memories, for the last few kinds only."""
+        with self._lock:
+            self.known[self._processor, kinds] = run
+            while len(self.known) > KEPT:
+                del self.known[next(iter(self.known))]
 
     def _read(self, kinds: object) -> RepeatedRun | None:
         raw = codefolder.read(self._name(kinds))
