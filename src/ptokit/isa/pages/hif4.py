@@ -58,8 +58,8 @@ class TQuantHif4(Instr, name="tquant_hif4", pipe=V, targets=(CPU,), disputes=("E
         x = src[:rows, :cols]
         fourths = [src[:rows, first:cols:BIT].bitcast(i16) & 0x7FFF for first in range(BIT)]
         of_4 = reduce(Array.maximum, fourths)
-        of_8 = in_pairs(of_4)
-        whole = in_pairs(in_pairs(in_pairs(of_8)))
+        of_8 = larger_of_pairs(of_4)
+        whole = larger_of_pairs(larger_of_pairs(larger_of_pairs(of_8)))
         of_4, of_8, whole = map(magnitude, (of_4, of_8, whole))
         number = code(whole)
         inverse = (1.0 / value(number)).cast(bf16)
@@ -80,7 +80,7 @@ class TQuantHif4(Instr, name="tquant_hif4", pipe=V, targets=(CPU,), disputes=("E
         scaling.flat()[0, :fours] = factor.reshaped(1, fours)
 
 
-def in_pairs(x: Array) -> Array:
+def larger_of_pairs(x: Array) -> Array:
     """Return the larger of each two columns."""
     return x[:, ::2].maximum(x[:, 1::2])
 
@@ -138,9 +138,9 @@ class TMatMulMxHif4(MatMul, name="tmatmul_mx_hif4", targets=(CPU,), disputes=("E
 
     def run(c, a, a_scale, b, b_scale):
         (m, k), n = a.valid, b.valid.cols
-        bytes = (k + GROUP - 1) // GROUP * 4
-        left = scales(a_scale, a_scale[:m, :bytes])[:, :k]
-        right = scales(b_scale, b_scale[:bytes, :n].T)[:, :k].T
+        octets = (k + GROUP - 1) // GROUP * 4
+        left = scales(a_scale, a_scale[:m, :octets])[:, :k]
+        right = scales(b_scale, b_scale[:octets, :n].T)[:, :k].T
         sums = (a[:m, :k].cast(f32) * left).matmul(b[:k, :n].cast(f32) * right)
         write_boxes(c, m, n, sums)
 
